@@ -20,12 +20,13 @@ help: ## Show what can be made
 	@$(MAKE) --silent system
 	@touch $@
 
-# bubblewrap (--sandbox), ripgrep (grep) and tmux (the terminal) make more tests run; without them those are skipped,
-# with the reason.
-SYSTEM := bubblewrap ripgrep tmux
-APT := timeout 120 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=5 -o Acquire::https::Timeout=5
+# bubblewrap (--sandbox), ripgrep (grep), tmux (the terminal) and chromium (the page) make more tests run; without them
+# those are skipped, with the reason.
+SYSTEM := bubblewrap ripgrep tmux chromium
+APT := timeout 300 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=5 -o Acquire::https::Timeout=5
 system:
-	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v bwrap && command -v rg && command -v tmux; } >/dev/null; then \
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v bwrap && command -v rg && command -v tmux && command -v chromium; } >/dev/null; then \
+		echo "installing $(SYSTEM) for the tests …"; \
 		export DEBIAN_FRONTEND=noninteractive; \
 		{ $(APT) install -y $(SYSTEM) || { $(APT) update && $(APT) install -y $(SYSTEM); }; } \
 			>/dev/null 2>&1 || true; fi
@@ -47,10 +48,11 @@ types: .venv/ready ## mypy --strict
 format: .venv/ready ## Let ruff fix and format what it can
 	@$(BIN)/ruff check --fix --quiet . && $(BIN)/ruff format --quiet .
 
-docs: .venv/ready ## Write the references in docs/ anew from the code
+docs: .venv/ready ## Write the references in docs/ from the code
 	@$(BIN)/python -m tests.test_docs
 	@$(BIN)/python -m tests.tools.test_standard
 	@$(BIN)/python -m tests.cli.chat.test_docs
+	@$(BIN)/python -m tests.cli.test_config
 	@$(BIN)/python -m tests.test_dependencies
 
 audit: .venv/ready ## Known vulnerabilities of the pinned packages (needs the network)

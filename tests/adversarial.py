@@ -217,15 +217,16 @@ def _files() -> dict[str, Reader]:
 def _terminal() -> dict[str, Reader]:
     from rich.console import Console
 
-    from outlive.cli.chat.render.diffs import changes, is_diff, painted
+    from outlive.cli.chat.render.diffs import is_diff, painted
     from outlive.cli.chat.render.markdown import Prose
     from outlive.messages import ToolCall
     from outlive.printable import clean, clean_output, clean_styled, one_line
+    from outlive.tools.files.call_diff import call_diff
 
     return {
         "control characters": lambda text: (clean(text), clean_output(text), clean_styled(text), one_line(text)),
         "Markdown": lambda text: Console(file=io.StringIO(), width=80).print(Prose(text)),
-        "an edit as it is shown": lambda text: changes(
+        "an edit as it is shown": lambda text: call_diff(
             ToolCall("a", "x", {"old_text": text, "new_text": text[::-1]})
         ),
         "a diff as it is shown": lambda text: (is_diff(text), list(painted(text.splitlines()))),
@@ -249,7 +250,7 @@ def _tools() -> dict[str, Reader]:
         if tool.name not in ("bash", "subagent", "remember", "forget", "memory_search"):
             forms = schema(tool.input)["properties"].items()
             fields = {name: "array" in json.dumps(form) for name, form in forms if "string" in json.dumps(form)}
-            found[f"tool {tool.name}"] = partial(_call, tool.name, fields, schema(tool.input)["required"])
+            found[f"tool {tool.name}"] = partial(_call, tool.name, fields, schema(tool.input).get("required", []))
     return found
 
 

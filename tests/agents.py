@@ -15,7 +15,7 @@ from outlive.events import Event
 from outlive.limits import Limit
 from outlive.models.protocol import Model
 from outlive.stores import open_stores
-from outlive.stream import Live
+from outlive.stream import StreamEvent
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.sandbox import Sandbox
@@ -130,7 +130,7 @@ def make_agent(
     system: Callable[[], str] = lambda: "Be brief.",
     window: int = 200_000,
     **more: Any,
-) -> tuple[Runtime, list[Event | Live]]:
+) -> tuple[Runtime, list[Event | StreamEvent]]:
     """An agent in `folder`, and the list that fills with what it does."""
     url = f"files:{folder}/.tasks"
     store = open_stores(url, durability="process").logs
@@ -155,7 +155,7 @@ def make_agent(
     )
     agent = Runtime(opened, parts)
     agent.context.subagent = Subagents(agent, lambda id: Session.start(store, id=id, system=system(), window=window))
-    seen: list[Event | Live] = []
+    seen: list[Event | StreamEvent] = []
     agent.watch(seen.append)
     return agent, seen
 

@@ -50,7 +50,9 @@ LINES: tuple[tuple[str, ...], ...] = (
 )
 """DESIGN.md, "The house": each line may import only the lines below it, and within a room itself."""
 
-ALLOWED_BESIDE = {(face, "outlive") for face in ("outlive.acp", "outlive.cli", "outlive.clients", "outlive.mcp")}
+ALLOWED_BESIDE = {
+    (face, "outlive") for face in ("outlive.acp", "outlive.cli", "outlive.clients", "outlive.mcp", "outlive.web")
+}
 """A face says which version it is a face of."""
 
 FORBIDDEN_IN_CONTEXT = {"os", "io", "socket", "subprocess", "time", "random", "pathlib", "asyncio", "threading"}

@@ -17,7 +17,7 @@ from outlive.models.text_calls import calls_in
 from outlive.tools.builtin.standard import standard_tools
 from outlive.tools.files import closest_match
 from outlive.tools.files.closest_match import why_not_found
-from outlive.tools.files.diff import WORK, unified
+from outlive.tools.files.diff import MAX_COMPARISONS, unified
 from outlive.tools.toolbox import Toolbox
 from tests.adversarial import SIZE, TEXTS, readers
 from tests.engines import ROOT
@@ -74,8 +74,8 @@ def test_the_closest_match_compares_few_places_of_near_identical_lines(
     monkeypatch.setattr(closest_match, "alike", counted)
     lines = [f"{'x' * 290}{number % 7}" for number in range(SIZE // 292)]
     assert "nearest places" in why_not_found("\n".join(lines), wanted, "")
-    assert len(compared) <= closest_match.CANDIDATES
-    assert max(compared) <= 2 * closest_match.WIDTH * (closest_match.SHOWN + 1)
+    assert len(compared) <= closest_match.MAX_CANDIDATES
+    assert max(compared) <= 2 * closest_match.MAX_LINE_CHARS * (closest_match.MAX_LINES_SHOWN + 1)
 
 
 @pytest.mark.parametrize("text", [*TEXTS.values()], ids=map(repr, TEXTS))
@@ -99,8 +99,8 @@ def test_the_search_for_calls_decodes_no_more_than_its_share(text: str, monkeypa
     monkeypatch.setattr(text_calls, "_decode", decoding)
     monkeypatch.setattr(text_calls, "object_at", repairing)
     calls_in(text, SCHEMAS)
-    assert sum(read) <= text_calls.WORK + 3 * SIZE
-    assert len(read) <= text_calls.WORK
+    assert sum(read) <= text_calls.MAX_DECODED_CHARS + 3 * SIZE
+    assert len(read) <= text_calls.MAX_DECODED_CHARS
 
 
 def test_a_diff_of_lines_that_are_alike_in_many_ways_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_a_diff_of_lines_that_are_alike_in_many_ways_is_given_up_in_time(monkeyp
     chance = Random(1)
     old, new = ("\n".join(str(chance.randrange(110)) for _ in range(8_000)) for _ in range(2))
     assert unified(old, new, "a").startswith("--- a")
-    assert sum(compared) <= WORK
+    assert sum(compared) <= MAX_COMPARISONS
 
 
 def test_a_diff_of_ordinary_size_is_complete(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ SAID = {
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
 }
 """Licences that packages name in their own words, each looked up in the package itself."""
-UNSAID = {"agent-client-protocol": "Apache-2.0"}
+UNSAID = {"agent-client-protocol": "Apache-2.0", "axe-playwright-python": "MIT AND MPL-2.0"}
 """Packages whose metadata name no licence: what the licence file inside of them is."""
 
 
@@ -99,7 +99,7 @@ def installed(name: str) -> bool:
 
 
 def table() -> str:
-    """The table of licences: what the core brings stands in front of what only developers have."""
+    """The table of licences: what the core brings comes before what only developers have."""
     order = ["core", *sorted({part for parts in found().values() for part in parts} - {"core", "dev"}), "dev"]
     rows = ["| package | licence | comes with |", "|---|---|---|"]
     for name, parts in sorted(found().items(), key=lambda one: (one[1] == {"dev"}, one[0])):

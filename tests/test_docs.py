@@ -1,9 +1,12 @@
-"""Documents fail the tests when they lag. `python -m tests.test_docs` writes the reference of commands anew."""
+"""Documents fail the tests when they lag. `python -m tests.test_docs` writes the reference of commands again."""
 
+import ast
+import inspect
 import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -19,6 +22,8 @@ ROOT = Path(__file__).parent.parent
 SESSIONS = ROOT / "docs" / "sessions.md"
 BEGIN, END = "<!-- policies: begin -->", "<!-- policies: end -->"
 REFERENCE = ROOT / "docs" / "cli.md"
+LIBRARY = ROOT / "docs" / "library.md"
+NAMES_BEGIN, NAMES_END = "<!-- names: begin -->", "<!-- names: end -->"
 
 
 def reference() -> str:
@@ -49,6 +54,39 @@ def policies() -> str:
         values = " | ".join(f"{getattr(POLICIES[policy], name):,.12g}" for policy in names)
         rows.append(f"| `{name}` | {values} | {number.range} | {number.about} |")
     return "\n".join(rows)
+
+
+def public_names() -> str:
+    """Every name of `outlive`: errors as a tree, the others with the first line of their docstring."""
+    tree = (outlive.errors.__doc__ or "").partition("\nOutliveError\n")[2].rstrip()
+    rows = ["| name | what it is |", "|---|---|"]
+    for name in sorted({*outlive.__all__} - {"__version__"}, key=lambda name: (name.lower(), name)):
+        found = getattr(outlive, name)
+        if not (inspect.isclass(found) and issubclass(found, outlive.OutliveError)):
+            rows.append(f"| `{name}` | {_about(name, found)} |")
+    return "\n".join([*rows, "", "```text", "OutliveError", tree, "```"])
+
+
+def _about(name: str, found: object) -> str:
+    about = inspect.getdoc(found) if inspect.isclass(found) or inspect.isfunction(found) else _documented(name)
+    return " ".join((about or "").partition("\n\n")[0].split()).replace("|", "\\|")
+
+
+def _documented(name: str) -> str:
+    """The docstring below an assignment."""
+    body = ast.parse(Path(inspect.getfile(sys.modules[outlive._HOME[name]])).read_text()).body
+    for node, below in pairwise(body):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name and isinstance(below, ast.Expr):
+            return str(ast.literal_eval(below.value))
+    return ""
+
+
+def test_every_public_name_is_documented() -> None:
+    written = LIBRARY.read_text().split(NAMES_BEGIN)[1].split(NAMES_END)[0].strip()
+    assert written == public_names(), "run: make docs"
+    assert not re.findall(r"\| `\w+` \|  \|", written), "a name without a docstring"
+    for name in outlive.__all__:
+        assert re.search(rf"\b{name}\b", written) or name == "__version__"
 
 
 def test_every_number_of_a_policy_is_in_the_documents() -> None:
@@ -135,3 +173,5 @@ if __name__ == "__main__":
     REFERENCE.write_text(reference())
     before, _, rest = SESSIONS.read_text().partition(BEGIN)
     SESSIONS.write_text(f"{before}{BEGIN}\n{policies()}\n{END}{rest.partition(END)[2]}")
+    before, _, rest = LIBRARY.read_text().partition(NAMES_BEGIN)
+    LIBRARY.write_text(f"{before}{NAMES_BEGIN}\n{public_names()}\n{NAMES_END}{rest.partition(NAMES_END)[2]}")

@@ -21,7 +21,7 @@ EXAMPLES: list[ev.Event] = [
     ev.DirectiveGiven(id=8, time=8, text="never x", source=2, pinned=True),
     ev.DirectiveDropped(id=9, time=9, text="never x", reason="window"),
     ev.TasksSeen(id=10, time=10, tasks=(ev.OpenTask(1, "s", "in_progress"),)),
-    ev.ModeChanged(id=11, time=11, mode="plan"),
+    ev.ModeChanged(id=11, time=11, mode="plan", by="ada at the terminal"),
     ev.Compacted(
         id=12,
         time=12,
@@ -37,6 +37,8 @@ EXAMPLES: list[ev.Event] = [
     ev.Renewed(id=17, time=17, handoff="h"),
     ev.Forked(id=18, time=18, session="o", at=3),
     ev.StateShown(id=19, time=19, text="<state>\nGoal: g\n</state>", sections={"goal": "Goal: g"}),
+    ev.PermissionAsked(id=20, time=20, call_id="c", tool="bash"),
+    ev.PermissionAnswered(id=20, time=20, call_id="c", tool="bash", choice="always", by="a", rules=("bash(ls)",)),
 ]
 
 

@@ -11,7 +11,7 @@ from outlive.agent import Session
 from outlive.agent.orphans import orphans_of
 from outlive.agent.recall import pages_of
 from outlive.context.validity import problems
-from outlive.events import Unknown, decode, encode
+from outlive.events import PermissionAnswered, PermissionAsked, Unknown, decode, encode
 from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
 from outlive.stores.logs.files import FileLogStore
 
@@ -83,11 +83,12 @@ def test_a_log_of_version_3_is_read_whole_and_goes_on(tmp_path: Path) -> None:
 
 
 # -- version 5: state blocks, a pass between them, a result that came late; version 6: a digest in segments;
-# version 7: a summary of the provider
+# version 7: a summary of the provider; version 8: the pool
 
 
 @pytest.mark.parametrize(
-    ("format", "window", "segments"), [("session_v5", 12_000, 1), ("session_v6", 8_000, 4), ("session_v7", 8_000, 1)]
+    ("format", "window", "segments"),
+    [("session_v5", 12_000, 1), ("session_v6", 8_000, 4), ("session_v7", 8_000, 1), ("session_v8", 8_000, 1)],
 )
 def test_what_was_shown_is_shown_again_to_the_letter(tmp_path: Path, format: str, window: int, segments: int) -> None:
     golden = GOLDEN.parent / format
@@ -98,6 +99,13 @@ def test_what_was_shown_is_shown_again_to_the_letter(tmp_path: Path, format: str
         assert session.can_undo_pass
         assert len(session.engine.projection.segments) == segments
         assert msgspec.json.encode(session.engine.shown()) == (golden / "view.json").read_bytes()
+
+
+def test_the_next_pass_chooses_from_the_pool_that_was_logged(tmp_path: Path) -> None:
+    golden = GOLDEN.parent / "session_v8"
+    with Session.resume(placed(tmp_path, golden), "golden", window=8_000) as session:
+        assert session.engine.compact("module_3 handlers") is not None
+        assert msgspec.json.encode(session.engine.shown()) == (golden / "next.json").read_bytes()
 
 
 # -- a session of version 1 with a large paste and pictures in its lines, twelve passes and an undo
@@ -120,3 +128,15 @@ def test_both_formats_say_the_same(tmp_path: Path) -> None:
     first, *rest = old.read("golden").events
     assert (msgspec.structs.replace(first, version=2), *rest) == new.read("golden").events
     assert old.info("golden").size > 1.7 * new.info("golden").size
+
+
+def test_who_was_asked_and_who_answered_is_read() -> None:
+    lines = (GOLDEN.parent / "session_v9" / "log.jsonl").read_bytes().splitlines()
+    events = [decode(line) for line in lines]
+    assert [encode(event) for event in events] == lines
+    assert not any(isinstance(event, Unknown) for event in events)
+    asked, answered = events[5:7]
+    assert isinstance(asked, PermissionAsked)
+    assert isinstance(answered, PermissionAnswered)
+    assert answered.call_id == asked.call_id
+    assert answered.by == "ada in Firefox 1f2e at 127.0.0.1"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.events import Compacted, Receipt
-from outlive.limits import LONGEST_ROUND, Money, Repetition, Round, Thrashing, Tokens
+from outlive.limits import MAX_ROUND_STEPS, Money, Repetition, Round, Thrashing, Tokens
 from outlive.messages import ToolCall
 from outlive.request import Request
 from outlive.tools.protocol import ToolOutcome
@@ -23,7 +23,7 @@ def names_of(length: int) -> list[str]:
     return [f"tool_{number}" for number in range(length)]
 
 
-@given(length=st.integers(1, LONGEST_ROUND), before=st.lists(st.sampled_from("abcdefgh"), max_size=12))
+@given(length=st.integers(1, MAX_ROUND_STEPS), before=st.lists(st.sampled_from("abcdefgh"), max_size=12))
 def test_a_round_of_any_length_up_to_five_ends_after_so_many_times(length: int, before: list[str]) -> None:
     limit = Repetition(MOST)
     for number, name in enumerate(before):
@@ -34,7 +34,7 @@ def test_a_round_of_any_length_up_to_five_ends_after_so_many_times(length: int, 
     assert all(name in said[-1] for name in names_of(length))
 
 
-@given(length=st.integers(1, LONGEST_ROUND), rounds=st.integers(1, 4 * MOST), at=st.data())
+@given(length=st.integers(1, MAX_ROUND_STEPS), rounds=st.integers(1, 4 * MOST), at=st.data())
 def test_a_round_in_which_one_outcome_differs_each_time_is_progress(
     length: int, rounds: int, at: st.DataObject
 ) -> None:
@@ -45,7 +45,7 @@ def test_a_round_in_which_one_outcome_differs_each_time_is_progress(
             assert not limit.after(step(name, f"outcome {number}" if place == changing else "same"))
 
 
-@given(length=st.integers(1, LONGEST_ROUND))
+@given(length=st.integers(1, MAX_ROUND_STEPS))
 def test_the_model_is_told_once_halfway(length: int) -> None:
     limit = Repetition(MOST)
     hints = []
@@ -58,7 +58,7 @@ def test_the_model_is_told_once_halfway(length: int) -> None:
 
 def test_a_longer_round_than_five_is_not_taken_for_one() -> None:
     limit = Repetition(MOST)
-    assert not any(limit.after(step(name)) for name in islice(cycle(names_of(LONGEST_ROUND + 1)), 100))
+    assert not any(limit.after(step(name)) for name in islice(cycle(names_of(MAX_ROUND_STEPS + 1)), 100))
 
 
 def test_a_call_is_the_same_in_whatever_order_its_arguments_are() -> None:

@@ -15,7 +15,7 @@ from outlive.cli.chat.render.paint import Look, Painter
 from outlive.events import ToolFinished
 from outlive.messages import ToolCall
 from outlive.printable import clean, clean_output, one_line
-from outlive.tools.permissions.asking import Question
+from outlive.tools.permissions.asking import PermissionQuestion
 
 BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 OURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -64,7 +64,7 @@ def test_a_text_becomes_one_harmless_line(raw: str, expected: str) -> None:
 def test_only_our_own_styles_become_codes(look: Look, text: str) -> None:
     painter = Painter(60, look)
     call = ToolCall("1", text, {"command": text, "old_text": text, "new_text": "x", "path": text})
-    question = Question(text, text, text, (text,))
+    question = PermissionQuestion(text, text, text, (text,))
     things = [
         Prose(text),
         Text(text),

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.secrets import Masker, finding, forms, mask, mask_value, shown
-from outlive.secrets.scanning import LONGEST_LINE
+from outlive.secrets.scanning import MAX_HELD_LINE_CHARS
 from tests.secret_forms import SHAPES, example
 from tests.test_secrets import pieces
 
@@ -123,7 +123,7 @@ def test_a_value_of_several_words_is_not_shown_word_by_word(cuts: list[int]) -> 
 def test_a_secret_in_a_line_without_end_is_masked(name: str, size: int) -> None:
     """Longer than is waited for: what is settled goes out, and nothing is cut where a secret is."""
     chosen = random.Random(size)
-    filler = "some words, " * (LONGEST_LINE // 5)
+    filler = "some words, " * (MAX_HELD_LINE_CHARS // 5)
     for _ in range(3):
         at = chosen.randrange(len(filler) // 12) * 12
         text = f"{filler[:at]}{SECRETS[name]} {filler[at:]}"

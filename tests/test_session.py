@@ -12,7 +12,7 @@ from outlive.agent import Session
 from outlive.agent.forking import CannotFork, fork
 from outlive.agent.recall import pages_of
 from outlive.agent.session import NothingToUndo
-from outlive.agent.tool_session import ToolSession
+from outlive.agent.tool_session import SessionAdapter
 from outlive.context.errors import FloorError
 from outlive.errors import StoreUnavailable
 from outlive.events import (
@@ -231,7 +231,10 @@ def test_no_tag_in_a_text_makes_its_words_the_users(store: FileLogStore, origin:
     with again(store) as session:
         session.user_said("Go on.</stdin>")
         assert session.state.directives == ()
-        assert list(ToolSession(session, lambda _: None).user_words()) == ["Go on.</stdin>", "Look at this <stdin>."]
+        assert list(SessionAdapter(session, lambda _: None).user_words()) == [
+            "Go on.</stdin>",
+            "Look at this <stdin>.",
+        ]
 
 
 def test_a_tag_in_the_users_text_takes_no_words_from_the_user(store: FileLogStore) -> None:

@@ -5,16 +5,16 @@ from collections import defaultdict
 from pathlib import Path
 
 from outlive.stores.tasks.protocol import TaskQuery, TaskReader, TaskStore
-from outlive.stores.tasks.records import Change, Task
+from outlive.stores.tasks.records import Task, TaskChange
 from outlive.testing.tasks.support import assert_derived
 
 EVERYTHING = TaskQuery(archived=True, sort="id")
 
 
-def look(store: TaskStore) -> tuple[dict[int, Task], list[Change], list[int]]:
+def look(store: TaskStore) -> tuple[dict[int, Task], list[TaskChange], list[int]]:
     """All tasks, the audit trail and the ready ids, seen at one moment."""
 
-    def work(tx: TaskReader) -> tuple[dict[int, Task], list[Change], list[int]]:
+    def work(tx: TaskReader) -> tuple[dict[int, Task], list[TaskChange], list[int]]:
         return {task.id: task for task in tx.find(EVERYTHING)}, tx.history(), [task.id for task in tx.ready()]
 
     return store.read(work)
@@ -30,8 +30,8 @@ def assert_sound(store: TaskStore) -> None:
     assert problems == []
 
 
-def assert_trail_agrees(tasks: dict[int, Task], trail: list[Change]) -> None:
-    changes: dict[int, list[Change]] = defaultdict(list)
+def assert_trail_agrees(tasks: dict[int, Task], trail: list[TaskChange]) -> None:
+    changes: dict[int, list[TaskChange]] = defaultdict(list)
     for change in trail:
         changes[change.task].append(change)
     for number, task in tasks.items():

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from outlive.messages import Text, ToolCall
 from outlive.models.protocol import Price, Reply, Usage
 from outlive.request import Request
-from outlive.stream import Arriving
+from outlive.stream import ModelStreamEvent
 
 WINDOW = 100_000
 Calls = Callable[[int], ToolCall | None]
@@ -27,7 +27,7 @@ class Instant:
         self.asked: list[float] = []
         self.answered: list[float] = []
 
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         if not request.system:  # the harness itself asks what was learned
             yield Reply((Text('{"memories": []}'),), "end", Usage(input=1000, output=10))
             return

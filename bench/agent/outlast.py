@@ -27,7 +27,7 @@ from outlive.models.protocol import Price, Reply, Usage
 from outlive.request import Request
 from outlive.stores import open_stores
 from outlive.stores.logs.reading import full_log
-from outlive.stream import Arriving
+from outlive.stream import ModelStreamEvent
 
 WINDOW = 60_000
 DEATHS = 20
@@ -46,7 +46,7 @@ class Worker:
         self.rounds = rounds
         self.made = int(time.time() * 1000) % 10**9
 
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         size = sum(len(getattr(block, "text", "")) for message in request.messages for block in message.blocks)
         call = self._next(request) if request.system else None
         words = "All rounds are done." if request.system else '{"memories": []}'

@@ -20,7 +20,7 @@ from outlive.messages import Message, Text
 from outlive.models.anthropic.model import AnthropicModel
 from outlive.models.protocol import Reply
 from outlive.request import STATE_START, Request
-from outlive.stream import Arriving
+from outlive.stream import ModelStreamEvent
 from outlive.testing import Simulator, call, say, think
 from outlive.testing.simulator import SeenRequest, Step
 
@@ -40,7 +40,7 @@ async def look(part: int) -> str:
 class Moved(AnthropicModel):
     """The form of before: the whole state block at the end of each request, and nowhere else."""
 
-    def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         messages = [self._without(message) for message in request.messages]
         if request.state_block:
             last = messages[-1]

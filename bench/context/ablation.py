@@ -84,7 +84,7 @@ VARIANTS = (
     Variant("passes only at the high-water mark", own(payback=0)),
     Variant("walls of injected text stay", patches=(("passes.user_words", "WALL", float(NEVER)),)),
     Variant("recent actions are said again", patches=(("view", "steps_shown", none_shown),)),
-    Variant("folded lines are not chosen again", patches=(("view", "POOL_PRICE", 1e9),)),
+    Variant("folded lines are not chosen again", patches=(("passes.pool", "POOL_PRICE", 1e9),)),
     Variant("no passes on a cold cache", own(cold=1.0, cold_tokens=NEVER)),
     Variant("narrow band (down to 70% of the high-water mark)", own(target=0.6)),
     Variant("calls stay in place for 15% of the window", own(skeleton=0.15)),

@@ -76,10 +76,10 @@ def embedded(entries: list[Entry], cache: Path) -> str:
     """Put made-up vectors into the cache for all entries, as real ones would take minutes; say what one takes."""
     import numpy as np
 
-    from outlive.memory.retrieval.dense.model import SIZE, EmbeddingModel
+    from outlive.memory.retrieval.dense.model import DIMENSIONS, EmbeddingModel
     from outlive.memory.retrieval.dense.vectorfile import VectorFile
 
-    rows = np.random.default_rng(3).integers(-127, 128, (len(entries), SIZE)).astype(np.int8)
+    rows = np.random.default_rng(3).integers(-127, 128, (len(entries), DIMENSIONS)).astype(np.int8)
     passages = [passage(entry) for entry in entries]
     VectorFile(cache / VECTORS).append({digest(text): row for text, row in zip(passages, rows, strict=True)})
     model, texts = EmbeddingModel(), iter(passages)

@@ -1,6 +1,6 @@
 """outlive: an agent harness whose work outlives the conversation.
 
-Importing this package does nothing but define names; each public name is loaded when it is first used.
+Importing this package only defines names; each public name is loaded on first use.
 """
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING would load typing, which costs a command more than its whole answer
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from outlive.agent.agent import RunStream as RunStream
     from outlive.agent.forking import CannotFork as CannotFork
     from outlive.agent.output import InvalidOutput as InvalidOutput
-    from outlive.agent.recall import BadPattern as BadPattern
+    from outlive.agent.recall import InvalidPattern as InvalidPattern
     from outlive.agent.session import NothingToUndo as NothingToUndo
     from outlive.config import Workspace as Workspace
     from outlive.context.engine import Engine as Engine
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from outlive.events import ToolStarted as ToolStarted
     from outlive.events import UsageReported as UsageReported
     from outlive.events import UserSaid as UserSaid
-    from outlive.memory.consolidate import Busy as Busy
+    from outlive.memory.consolidate import ConsolidationBusy as ConsolidationBusy
     from outlive.memory.errors import InvalidAnswer as InvalidAnswer
     from outlive.memory.errors import InvalidMemory as InvalidMemory
     from outlive.memory.errors import MemoryExists as MemoryExists
@@ -60,10 +60,10 @@ if TYPE_CHECKING:
     from outlive.memory.memories import Memories as Memories
     from outlive.memory.retrieval.entry import DenseUnavailable as DenseUnavailable
     from outlive.models.errors import ModelError as ModelError
-    from outlive.models.errors import NotSetUp as NotSetUp
+    from outlive.models.errors import ModelNotSetUp as ModelNotSetUp
+    from outlive.models.errors import ModelUnavailable as ModelUnavailable
     from outlive.models.errors import PromptTooLong as PromptTooLong
     from outlive.models.errors import RequestRefused as RequestRefused
-    from outlive.models.errors import Unavailable as Unavailable
     from outlive.models.protocol import Model as Model
     from outlive.models.protocol import Usage as Usage
     from outlive.replay.importers.lines import ImportRefused as ImportRefused
@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from outlive.stores.logs.protocol import LogStore as LogStore
     from outlive.stores.logs.protocol import SessionBusy as SessionBusy
     from outlive.stores.logs.protocol import SessionExists as SessionExists
+    from outlive.stores.logs.protocol import SessionReplaced as SessionReplaced
     from outlive.stores.logs.protocol import SessionTooLarge as SessionTooLarge
     from outlive.stores.logs.protocol import UnknownSession as UnknownSession
     from outlive.stores.memories.protocol import MemoryStore as MemoryStore
@@ -87,15 +88,15 @@ if TYPE_CHECKING:
     from outlive.stores.memories.records import OversizedMemory as OversizedMemory
     from outlive.stores.tasks.protocol import TaskQuery as TaskQuery
     from outlive.stores.tasks.protocol import TaskStore as TaskStore
-    from outlive.stores.tasks.records import Change as Change
     from outlive.stores.tasks.records import Lease as Lease
     from outlive.stores.tasks.records import Task as Task
-    from outlive.stream import CallArriving as CallArriving
-    from outlive.stream import Live as Live
-    from outlive.stream import ModelWaits as ModelWaits
+    from outlive.stores.tasks.records import TaskChange as TaskChange
+    from outlive.stream import ModelRetrying as ModelRetrying
+    from outlive.stream import StreamEvent as StreamEvent
     from outlive.stream import SubagentActed as SubagentActed
-    from outlive.stream import TextArrived as TextArrived
-    from outlive.stream import ThinkingArrived as ThinkingArrived
+    from outlive.stream import TextDelta as TextDelta
+    from outlive.stream import ThinkingDelta as ThinkingDelta
+    from outlive.stream import ToolCallStreaming as ToolCallStreaming
     from outlive.stream import ToolOutput as ToolOutput
     from outlive.tasks.draft import TaskDraft as TaskDraft
     from outlive.tasks.graph import TaskGraph as TaskGraph
@@ -103,9 +104,9 @@ if TYPE_CHECKING:
     from outlive.tools.function import FunctionTool as FunctionTool
     from outlive.tools.function import tool as tool
     from outlive.tools.permissions.asking import Asker as Asker
-    from outlive.tools.permissions.asking import Mode as Mode
     from outlive.tools.permissions.asking import PermissionAnswer as PermissionAnswer
-    from outlive.tools.permissions.asking import Question as Question
+    from outlive.tools.permissions.asking import PermissionMode as PermissionMode
+    from outlive.tools.permissions.asking import PermissionQuestion as PermissionQuestion
     from outlive.tools.permissions.sandbox import SandboxUnavailable as SandboxUnavailable
     from outlive.tools.protocol import Tool as Tool
     from outlive.tools.protocol import ToolContext as ToolContext
@@ -118,7 +119,7 @@ _HOMES = {
     "outlive.agent.agent": "Agent RunStream",
     "outlive.agent.forking": "CannotFork",
     "outlive.agent.output": "InvalidOutput",
-    "outlive.agent.recall": "BadPattern",
+    "outlive.agent.recall": "InvalidPattern",
     "outlive.agent.session": "NothingToUndo",
     "outlive.config": "Workspace",
     "outlive.context.engine": "Engine",
@@ -132,14 +133,14 @@ _HOMES = {
         "StoreUnavailable TaskError UnknownTask"
     ),
     "outlive.events": ("AssistantSaid Compacted Denial Event Noted ToolFinished ToolStarted UsageReported UserSaid"),
-    "outlive.memory.consolidate": "Busy",
+    "outlive.memory.consolidate": "ConsolidationBusy",
     "outlive.memory.errors": (
         "InvalidAnswer InvalidMemory MemoryExists MemoryRefused "
         "NeedsConfirmation PoisonedMemory UndoConflict UnknownMemory"
     ),
     "outlive.memory.memories": "Memories",
     "outlive.memory.retrieval.entry": "DenseUnavailable",
-    "outlive.models.errors": "ModelError NotSetUp PromptTooLong RequestRefused Unavailable",
+    "outlive.models.errors": "ModelError ModelNotSetUp ModelUnavailable PromptTooLong RequestRefused",
     "outlive.models.protocol": "Model Usage",
     "outlive.replay.importers.lines": "ImportRefused",
     "outlive.result": "DeniedCall OutputResult RunResult StopReason",
@@ -147,17 +148,21 @@ _HOMES = {
     "outlive.state": "StateError",
     "outlive.stores": "Stores open_stores",
     "outlive.stores.logs.names": "InvalidSession",
-    "outlive.stores.logs.protocol": ("DamagedBlob LogStore SessionBusy SessionExists SessionTooLarge UnknownSession"),
+    "outlive.stores.logs.protocol": (
+        "DamagedBlob LogStore SessionBusy SessionExists SessionReplaced SessionTooLarge UnknownSession"
+    ),
     "outlive.stores.memories.protocol": "MemoryStore",
     "outlive.stores.memories.records": "Memory OversizedMemory",
     "outlive.stores.tasks.protocol": "TaskQuery TaskStore",
-    "outlive.stores.tasks.records": "Change Lease Task",
-    "outlive.stream": ("CallArriving Live ModelWaits SubagentActed TextArrived ThinkingArrived ToolOutput"),
+    "outlive.stores.tasks.records": "Lease Task TaskChange",
+    "outlive.stream": (
+        "ModelRetrying StreamEvent SubagentActed TextDelta ThinkingDelta ToolCallStreaming ToolOutput"
+    ),
     "outlive.tasks.draft": "TaskDraft",
     "outlive.tasks.graph": "TaskGraph",
     "outlive.tools.errors": "ToolError",
     "outlive.tools.function": "FunctionTool tool",
-    "outlive.tools.permissions.asking": "Asker Mode PermissionAnswer Question",
+    "outlive.tools.permissions.asking": "Asker PermissionAnswer PermissionMode PermissionQuestion",
     "outlive.tools.permissions.sandbox": "SandboxUnavailable",
     "outlive.tools.protocol": "Tool ToolContext ToolOutcome",
 }

@@ -1,9 +1,9 @@
-"""The context engine in a loop of your own: add each message as it comes, ask for the next request."""
+"""The context engine for your own loop: add each message, ask for the next request."""
 
 import time
 from typing import Any, Literal
 
-from outlive.agent.session import WINDOW, Session
+from outlive.agent.session import DEFAULT_WINDOW, Session
 from outlive.context.policy import RICH, Policy
 from outlive.events import Compacted
 from outlive.messages import Message
@@ -11,38 +11,39 @@ from outlive.models.anthropic.form import read_blocks
 from outlive.models.anthropic.request import request_form as anthropic_form
 from outlive.models.openai.form import content_text, read_message
 from outlive.models.openai.form import request_form as openai_form
-from outlive.replay.player import Buffer, add_message
+from outlive.replay.player import add_message
+from outlive.stores.logs.buffer import Buffer
 from outlive.stores.logs.names import new_session_id
 
 Form = dict[str, Any]
 
 
 class Conversation:
-    """Keeps a conversation within a window. Messages and requests have the shape of a provider's API, as dicts.
+    """Keeps a conversation within a window. Messages and requests are dicts in the shape of a provider's API.
 
-    Whatever leaves a request can be had back by its handle: offer the model a tool that calls `recall`. The log is
-    kept in memory; `Session` keeps one on disk.
+    What leaves a request can be recalled by its handle: offer the model a tool that calls `recall`. The log is kept
+    in memory; `Session` keeps one on disk.
     """
 
     def __init__(
         self,
         shape: Literal["anthropic", "openai"] = "anthropic",
         *,
-        window: int = WINDOW,
+        window: int = DEFAULT_WINDOW,
         system: str = "",
         tools: tuple[Form, ...] | list[Form] = (),
         policy: Policy = RICH,
     ) -> None:
-        """`tools` are definitions in the shape of the provider; they count against the window and are sent along."""
+        """`tools` are definitions in the provider's shape; they count against the window and are sent along."""
         self._shape = shape
         self._session = Session(Buffer(new_session_id(time.time())), window=window, policy=policy)
         self._tools = tuple(_tool(tool) for tool in tools)
         self._session.change_system(system, self._tools)
 
     def add(self, message: Form, *, prompt_tokens: int = 0) -> None:
-        """Add a message: the user's, the model's or the result of a tool. Raises ValueError for anything else.
+        """Add a message of the user, the model or a tool. Raises ValueError for anything else.
 
-        `prompt_tokens`, with an answer of the model, is what the provider counted for its request.
+        `prompt_tokens`, with an answer of the model, is the provider's count for its request.
         """
         if self._shape == "anthropic":
             if message.get("role") not in ("user", "assistant"):
@@ -54,10 +55,8 @@ class Conversation:
             add_message(self._session, read_message(message), prompt_tokens)
 
     def request(self) -> Form:
-        """What to send next: `messages`, and where there are any `system` and `tools`. Compacts first when it is due.
-
-        Raises FloorError when even that does not fit the window.
-        """
+        """The next request: `messages`, and `system` and `tools` if there are any. Compacts first if due. Raises
+        FloorError if even that does not fit the window."""
         request = self._session.next_request()
         return anthropic_form(request) if self._shape == "anthropic" else openai_form(request)
 
@@ -66,7 +65,7 @@ class Conversation:
         return self._session.engine.recall(handle).text
 
     def compact(self, focus: str = "") -> Compacted | None:
-        """Compact now; None when nothing is gained."""
+        """Compact now; returns None if that saves nothing."""
         return self._session.compact(focus)
 
     def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
@@ -75,7 +74,7 @@ class Conversation:
 
 
 def _tool(form: Form) -> Form:
-    """A definition as the engine keeps it, which is Anthropic's shape."""
+    """A definition in Anthropic's shape, which the engine uses."""
     function = form.get("function")
     if not isinstance(function, dict):
         return form

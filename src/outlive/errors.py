@@ -26,37 +26,38 @@ OutliveError
 │   ├── PoisonedMemory       it tries to take over the harness
 │   ├── UndoConflict         later steps depend on this one
 │   ├── InvalidAnswer        a model's answer is empty, partial or not what was asked for
-│   └── Busy                 another process consolidates   (memory/consolidate.py)
+│   └── ConsolidationBusy    another process consolidates   (memory/consolidate.py)
 ├── SecretFound              a text contains a secret and was not written   (secrets/)
-├── DenseUnavailable         search by meaning is not installed   (memory/retrieval/errors.py)
+├── DenseUnavailable         dense search is not installed or cannot be loaded   (memory/retrieval/entry.py)
 ├── StoreError               the place where state is kept
 │   ├── StoreUnavailable     cannot be reached, read or written (permissions, disk full, connection)
 │   ├── DamagedRecord        a record exists but cannot be understood
 │   ├── FutureVersion        written by a newer outlive
 │   ├── OversizedMemory      a memory is too large for its store   (stores/memories/)
-│   ├── UnknownSession       no session has that id   (stores/logs/, with the four below)
+│   ├── UnknownSession       no session has that id   (stores/logs/, with those below)
 │   ├── SessionExists        the id is taken
 │   ├── SessionBusy          another process writes to it
-│   ├── SessionTooLarge      the log has no room for more
-│   ├── InvalidSession       the id cannot be one
-│   └── DamagedBlob          a large text that was kept beside the log is gone or differs
-├── StateError               a change of the working state that makes no sense   (state.py)
+│   ├── SessionReplaced      a log was replaced while it was being followed
+│   ├── SessionTooLarge      the log is too large to be read
+│   ├── InvalidSession       no session can have that id
+│   └── DamagedBlob          a large text beside the log is missing or changed
+├── StateError               an invalid change of the working state   (state.py)
 ├── ContextError             the context engine   (context/errors.py)
-│   ├── FloorError           what must stay does not fit the window (`.window`, `.breakdown`)
-│   ├── BrokenContract       a pass would have lost something; it was not made (`.problems`)
+│   ├── FloorError           the irreducible part does not fit the window (`.window`, `.breakdown`)
+│   ├── BrokenContract       a pass would have lost something and was not made (`.problems`)
 │   ├── UnknownHandle        no page has that number
 │   ├── InvalidRequest       the view is not a valid request (a bug; never sent)
 │   ├── KeepRefused          too much would be kept whole   (context/passes/pinning.py)
 │   ├── NothingToUndo        no pass, or no such event   (agent/session.py)
 │   └── CannotFork           no such event, or no such name   (agent/forking.py)
-├── BadPattern               a pattern or range that makes no sense   (agent/recall.py)
+├── InvalidPattern           an invalid pattern or range   (agent/recall.py)
 ├── ModelError               a model call failed   (models/errors.py)
-│   ├── Unavailable          overloaded, rate limited, a broken stream: try again (`.retry_after`)
+│   ├── ModelUnavailable     overloaded, rate limited, a broken stream: try again (`.retry_after`)
 │   ├── PromptTooLong        the request does not fit (`.actual`, `.limit`)
-│   ├── NotSetUp             no key, a wrong key, no such model, no package
-│   └── RequestRefused       the provider does not take the request; trying again is of no use
+│   ├── ModelNotSetUp        no key, a wrong key, no such model, no package
+│   └── RequestRefused       the provider refuses the request; retrying does not help
 ├── ToolError                a tool cannot do what it was called for; the model is told   (tools/errors.py)
-├── SandboxUnavailable       a sandbox was asked for and cannot be had   (tools/permissions/sandbox.py)
+├── SandboxUnavailable       a sandbox was requested and is not available   (tools/permissions/sandbox.py)
 └── ImportRefused            a file is not a recorded session   (replay/importers/)
 """
 
@@ -83,7 +84,7 @@ class OutliveError(Exception):
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
     def told(self, words: Mapping[str, str]) -> str:
-        """The text with what a face says for this code, such as the option that helps."""
+        """The text with a face's own words for this code, such as the option that helps."""
         return f"{self} ({words[self.code]})" if self.code in words else str(self)
 
 

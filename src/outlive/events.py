@@ -1,24 +1,26 @@
-"""The event vocabulary: what is in the log is what is streamed and what a dashboard shows.
+"""The events of a session. The log stores them, faces stream them, dashboards show them.
 
-An event has an `id` (1, 2, 3 … within its session; a fork goes on counting), a `time` (seconds since 1970,
-UTC) and a `parent` (the event before it, 0 for the first). Events are never changed; later ones alter how
-earlier ones are seen.
+An event has an `id` (1, 2, 3 … within its session; a fork continues the count), a `time` (seconds since 1970, UTC)
+and a `parent` (the event before it, 0 for the first). Events are never changed; later ones change how earlier ones
+are shown.
 
 Version 1: the first.
-Version 2: nothing here; in the lines of a log, large texts and pictures of what the user said, and pictures of
-results, may stand elsewhere (`stores/logs/blobs.py`), and the digest of a pass may stand as the rows in which it
-differs from the one before (`stores/logs/digests.py`).
-Version 3: what the user said while the agent worked is logged when it is queued (`user_queued`, `unqueued`);
+Version 2: no change here; in log lines, large texts and images may be stored as blobs (`stores/logs/blobs.py`), and
+the digest of a pass as a difference to the one before (`stores/logs/digests.py`).
+Version 3: words that the user says during a run are logged when they are queued (`user_queued`, `unqueued`);
 `tool_started` may name the process of a command.
-Version 4: a text in the user's turn says who it is from (`origin`).
+Version 4: a text in the user's turn says who wrote it (`origin`).
 Version 5: a state block is logged when it is shown (`state_shown`); a pass may hold the current request beside its
 digest.
-Version 6: a pass may leave the digests of earlier passes as they are (`keeps`) and hold facts beside its own.
-Version 7: a pass may use a summary that a provider wrote (`provider_summary`, `digest_after`); another system prompt
-may wait for the next pass (`told`).
+Version 6: a pass may leave the digests of earlier passes unchanged (`keeps`) and hold facts beside its own.
+Version 7: a pass may use a summary by the provider (`provider_summary`, `digest_after`); a new system prompt may wait
+for the next pass (`told`).
+Version 8: a pass logs how the folded lines changed that later ones choose from (`pool`), and on its receipt only the
+handles that it added.
+Version 9: a permission question is logged when it is asked (`permission_asked`), its answer with who gave it
+(`permission_answered`), and a change of the mode with who made it (`mode_changed.by`).
 
-A reader that meets a type or a field layout it does not know keeps the event as `Unknown`, raw, and writes it back as
-it was.
+A reader keeps an event of an unknown type or layout as `Unknown`, raw, and writes it back unchanged.
 """
 
 from typing import Any
@@ -28,11 +30,11 @@ from msgspec import Struct
 
 from outlive.messages import Block, Image, Opaque
 
-VERSION = 7
+VERSION = 9
 
 
-class Base(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
-    """What every event carries."""
+class Base(Struct, frozen=True, gc=False, kw_only=True, tag_field="type", omit_defaults=True):
+    """Fields of every event."""
 
     id: int
     time: float
@@ -43,11 +45,11 @@ class Base(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=Tr
 
 
 class SessionStarted(Base, frozen=True, kw_only=True, tag="session_started"):
-    """First event of a log: what does not change while the session lives."""
+    """The first event of a log: the constants of a session."""
 
     session: str
     version: int = 1
-    """The newest that the program knew which began the session; later events may be of a later one."""
+    """The newest event version of the program that began the session; later events may be newer."""
     system: str = ""
     tools: tuple[dict[str, Any], ...] = ()
     model: str = ""
@@ -55,23 +57,24 @@ class SessionStarted(Base, frozen=True, kw_only=True, tag="session_started"):
 
 
 class SystemChanged(Base, frozen=True, kw_only=True, tag="system_changed"):
-    """From here on another system prompt and other tools: instructions were edited, a skill came, a model changed."""
+    """A new system prompt and new tools from here on: edited instructions, a new skill, another model."""
 
     system: str
     tools: tuple[dict[str, Any], ...] = ()
     told: str = ""
-    """What the state block tells of the change until the next pass uses the prompt; empty if it is used at once."""
+    """What the state block says about the change until the next pass applies the prompt; empty if it applies at
+    once."""
 
 
 class Forked(Base, frozen=True, kw_only=True, tag="forked"):
-    """This log goes on from event `at` of another session."""
+    """This log continues event `at` of another session."""
 
     session: str
     at: int
 
 
 class Renewed(Base, frozen=True, kw_only=True, tag="renewed"):
-    """A new sprint: history before this event leaves the view, the handoff note takes its place."""
+    """A new sprint: the history before this event leaves the view, and the handoff note replaces it."""
 
     handoff: str
 
@@ -80,21 +83,21 @@ class Renewed(Base, frozen=True, kw_only=True, tag="renewed"):
 
 
 class UserSaid(Base, frozen=True, kw_only=True, tag="user_said"):
-    """The user's turn: the user's words, and what others put beside them, each text with its origin."""
+    """A user turn: the user's words and texts that others added to it, each with its origin."""
 
     blocks: tuple[Block, ...]
     queued: tuple[int, ...] = ()
-    """The `UserQueued` events whose words these are."""
+    """The `UserQueued` events with these words."""
 
 
 class UserQueued(Base, frozen=True, kw_only=True, tag="user_queued"):
-    """Words of the user that wait. They enter the view as the `UserSaid` that names this event."""
+    """Queued words of the user. They enter the view with the `UserSaid` that names this event."""
 
     text: str
 
 
 class Unqueued(Base, frozen=True, kw_only=True, tag="unqueued"):
-    """The user took back words that waited."""
+    """The user withdrew queued words."""
 
     events: tuple[int, ...]
 
@@ -107,8 +110,8 @@ class AssistantSaid(Base, frozen=True, kw_only=True, tag="assistant_said"):
     model: str = ""
 
 
-class Process(Struct, frozen=True, omit_defaults=True):
-    """A process group, so that it can be known again: `started` and `machine` are as the system tells them."""
+class Process(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A process group that can be recognised later: `started` and `machine` come from the system."""
 
     group: int
     started: str
@@ -118,15 +121,15 @@ class Process(Struct, frozen=True, omit_defaults=True):
 class ToolStarted(Base, frozen=True, kw_only=True, tag="tool_started"):
     """These calls are about to run. A call that started and has no result may or may not have done its work.
 
-    Of a command it comes a second time, with its process, which does nothing before this event is on disk.
+    A command has a second one with its process, which does nothing before this event is on disk.
     """
 
     calls: tuple[str, ...]
     process: Process | None = None
 
 
-class Denial(Struct, frozen=True, omit_defaults=True):
-    """Why a call was not run, and what the user could set so that it runs."""
+class Denial(Struct, frozen=True, gc=False, omit_defaults=True):
+    """Why a call was not run, and what the user could set to allow it."""
 
     by: str = "user"
     """`user` (answered no), `unasked` (nobody to ask), `rule` (a deny rule), `mode` (plan mode), `hook`, `fence`."""
@@ -136,8 +139,28 @@ class Denial(Struct, frozen=True, omit_defaults=True):
     """A permission mode in which it would run."""
 
 
+class PermissionAsked(Base, frozen=True, kw_only=True, tag="permission_asked"):
+    """Somebody is asked whether a call may run. Until it is answered, the session waits for them."""
+
+    call_id: str
+    tool: str
+
+
+class PermissionAnswered(Base, frozen=True, kw_only=True, tag="permission_answered"):
+    """Somebody was asked whether a call may run, and answered."""
+
+    call_id: str
+    tool: str
+    choice: str
+    """`yes`, `always` or `no`."""
+    by: str = ""
+    """Who answered, and from where; empty if the program that asked does not say."""
+    rules: tuple[str, ...] = ()
+    """The allow rules that `always` added."""
+
+
 class ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):
-    """A tool call came back. A store may keep `text` elsewhere (`blob`) and put it back on reading."""
+    """The result of a tool call. A store may keep `text` as a blob (`blob`) and restores it on reading."""
 
     call_id: str
     text: str
@@ -154,13 +177,13 @@ class ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):
 
 
 class GoalSet(Base, frozen=True, kw_only=True, tag="goal_set"):
-    """The goal of the run and how one will know that it is reached."""
+    """The goal of the run and the criteria for reaching it."""
 
     goal: str
     criteria: tuple[str, ...] = ()
 
 
-class PlanStep(Struct, frozen=True, omit_defaults=True):
+class PlanStep(Struct, frozen=True, gc=False, omit_defaults=True):
     """One step of the plan."""
 
     text: str
@@ -168,10 +191,8 @@ class PlanStep(Struct, frozen=True, omit_defaults=True):
 
 
 class PlanChanged(Base, frozen=True, kw_only=True, tag="plan_changed"):
-    """A partial update: what is None stays as it is. Steps that stay keep their `done`.
-
-    Numbers are those of the plan after the update; 1 is the first.
-    """
+    """A partial update of the plan: None leaves a field unchanged. Steps that stay keep their `done`. Numbers refer
+    to the plan after the update, from 1."""
 
     steps: tuple[PlanStep, ...] | None = None
     done: tuple[int, ...] = ()
@@ -182,7 +203,7 @@ class PlanChanged(Base, frozen=True, kw_only=True, tag="plan_changed"):
 
 
 class StateChanged(Base, frozen=True, kw_only=True, tag="state_changed"):
-    """The rest of the working state that the model itself keeps; what is None stays as it is."""
+    """The parts of the working state that the model maintains; None leaves a field unchanged."""
 
     scratchpad: str | None = None
     preserved_refs: tuple[str, ...] | None = None
@@ -198,13 +219,13 @@ class DirectiveGiven(Base, frozen=True, kw_only=True, tag="directive_given"):
 
 
 class DirectiveDropped(Base, frozen=True, kw_only=True, tag="directive_dropped"):
-    """A standing instruction was withdrawn, or fell out of the bounded window."""
+    """A standing instruction was withdrawn, or dropped out of the bounded window."""
 
     text: str
     reason: str = ""
 
 
-class OpenTask(Struct, frozen=True, omit_defaults=True):
+class OpenTask(Struct, frozen=True, gc=False, omit_defaults=True):
     """A task of the shared graph as the state block shows it."""
 
     id: int
@@ -213,41 +234,43 @@ class OpenTask(Struct, frozen=True, omit_defaults=True):
 
 
 class TasksSeen(Base, frozen=True, kw_only=True, tag="tasks_seen"):
-    """Snapshot of the open tasks that concern this session; replaces the previous one."""
+    """Snapshot of this session's open tasks; replaces the previous one."""
 
     tasks: tuple[OpenTask, ...]
     done: tuple[int, ...] = ()
-    """Those that are completed."""
+    """Completed tasks."""
 
 
 class ModeChanged(Base, frozen=True, kw_only=True, tag="mode_changed"):
     """The user changed the permission mode."""
 
     mode: str
+    by: str = ""
+    """Who, and from where; empty if it came with the session."""
 
 
 # -- the view
 
 
 class StateShown(Base, frozen=True, kw_only=True, tag="state_shown"):
-    """A state block entered the view here; it stays there unchanged until a pass."""
+    """A state block entered the view here; it stays unchanged until a pass."""
 
     text: str
-    """As it reads: the whole state, or what changed since the block before."""
+    """The text shown: the whole state, or the changes since the block before."""
     sections: dict[str, str]
     """The state that the model knows from here on, by section."""
     whole: bool = True
 
 
-class ViewEdit(Struct, frozen=True, omit_defaults=True):
-    """In the view, block `block` of event `event` reads `text` instead."""
+class ViewEdit(Struct, frozen=True, gc=False, omit_defaults=True):
+    """In the view, `text` replaces block `block` of event `event`."""
 
     event: int
     block: int
     text: str
 
 
-class Receipt(Struct, frozen=True, omit_defaults=True):
+class Receipt(Struct, frozen=True, gc=False, omit_defaults=True):
     """What a pass did, for people and for the compression log. Tokens are the session meter's estimate."""
 
     rungs: tuple[str, ...]
@@ -260,26 +283,40 @@ class Receipt(Struct, frozen=True, omit_defaults=True):
     units_folded: int = 0
     lines_kept: int = 0
     handles: tuple[int, ...] = ()
+    """Pages whose handles the pass brought into the view; before version 8, all whose handles stand there."""
     cache_cost: int = 0
     seconds: float = 0.0
 
 
-SPOOLED = ("spool",)
-"""The rungs of a pass that changes only what no model has seen yet."""
+SPOOL_ONLY = ("spool",)
+"""Rungs of a pass that changes only what no model has seen yet."""
 
 
-class ProviderSummary(Struct, frozen=True):
-    """A summary in a form that only its provider reads; it is sent back as it came."""
+class ProviderSummary(Struct, frozen=True, gc=False):
+    """A summary that only its provider can read; it is sent back unchanged."""
 
     block: Opaque
     tokens: int
 
 
+class PoolChange(Struct, frozen=True, gc=False, omit_defaults=True):
+    """How a pass changed the pool, the folded lines that later passes choose from (`context/passes/pool.py`).
+
+    Lines are written by piece: event (as a difference to the one before), block, how many runs of lines follow, and
+    of each run how many lines are passed over before it and how many are in it.
+    """
+
+    after: int = 0
+    """The pass whose pool is changed; 0 if the pool is written whole."""
+    added: tuple[int, ...] = ()
+    dropped: tuple[int, ...] = ()
+
+
 class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
-    """A pass. Says how the log is shown from now on; undoing it means using the pass before.
+    """A pass: defines how the log is shown from now on. Undoing it means using the pass before.
 
     Units up to event `fold_to` are replaced by the digests of the passes that it `keeps`, oldest first, and its own
-    `digest`; `edits` alter what is left of them.
+    `digest`; `edits` change what is left of them.
     """
 
     fold_to: int
@@ -289,29 +326,32 @@ class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     focus: str = ""
     summary: str = ""
     pages: tuple[int, ...] = ()
-    """Event, block and first page of what has got its pages since the pass before, so that handles outlive damage."""
+    """Event, block and first page of text that got its pages since the pass before, so that handles survive
+    damage."""
     pictures: tuple[tuple[int, int], ...] = ()
-    """Blocks of the current request that are no text and are shown beside the digest: event and number."""
+    """Non-text blocks of the current request that are shown beside the digest, as (event, number)."""
     request: str = ""
-    """The current request, if it is older than what stays: shown below the digest, as the user's words."""
+    """The current request, if it is older than the tail: shown below the digest, as the user's words."""
     keeps: tuple[int, ...] = ()
-    """Passes whose digests stand before this one, unchanged, so that a provider's cache still holds them."""
+    """Passes whose digests are kept before this one, unchanged, so that the provider's cache still holds them."""
     facts: str = ""
-    """What was changed, checked and failed until now: shown below the digest."""
+    """What was changed, checked and failed so far: shown below the digest."""
     provider_summary: ProviderSummary | None = None
-    """Stands before everything else."""
+    """Comes before everything else."""
     digest_after: int = 0
-    """The digest stands after what was said before this event, which so follows the provider's summary unchanged; 0
-    if it stands before all that is not folded."""
+    """The digest follows the messages before this event, which follow the provider's summary unchanged; 0 if the
+    digest comes before everything that is not folded."""
+    pool: PoolChange | None = None
+    """What later passes choose from; None if this pass folded nothing, or was written before version 8."""
 
     @property
     def keeps_front(self) -> bool:
-        """Whether what was sent stays as it was, but for what this pass folds."""
-        return bool(self.digest_after) or self.receipt.rungs == SPOOLED
+        """Whether the messages sent before stay unchanged, except for those that this pass folds."""
+        return bool(self.digest_after) or self.receipt.rungs == SPOOL_ONLY
 
 
 class Undone(Base, frozen=True, kw_only=True, tag="undone"):
-    """Takes back a pass (`target` is a `Compacted`), or all after an event (`target` is what stays last)."""
+    """Undoes a pass (`target` is a `Compacted`), or everything after the event `target`."""
 
     target: int
     what: str = "pass"
@@ -321,7 +361,7 @@ class Undone(Base, frozen=True, kw_only=True, tag="undone"):
 
 
 class UsageReported(Base, frozen=True, kw_only=True, tag="usage_reported"):
-    """The provider's own count for the request that produced event `of`; 0 when it produced none, as a summary."""
+    """The provider's own count for the request that produced event `of`; 0 if it produced none, such as a summary."""
 
     of: int
     input: int
@@ -329,11 +369,11 @@ class UsageReported(Base, frozen=True, kw_only=True, tag="usage_reported"):
     cache_read: int = 0
     output: int = 0
     cost: float | None = None
-    """Dollars; None where the price is not known."""
+    """Dollars; None if the price is unknown."""
     cache_miss: str = ""
-    """Why the last request was not read from the cache as a whole, as the provider says it."""
+    """Why the last request was not read from the cache completely, in the provider's words."""
     thinking_dropped: int = 0
-    """Blocks of earlier thinking that the provider left out."""
+    """Blocks of earlier thinking that the provider dropped."""
 
 
 class Checkpointed(Base, frozen=True, kw_only=True, tag="checkpointed"):
@@ -344,14 +384,14 @@ class Checkpointed(Base, frozen=True, kw_only=True, tag="checkpointed"):
 
 
 class Noted(Base, frozen=True, kw_only=True, tag="noted"):
-    """Something the harness noticed (reconciliation, a failed summary call, a damaged line)."""
+    """Something the harness noticed: a reconciliation, a failed summary call, a damaged line."""
 
     text: str
     kind: str = "note"
 
 
-class Unknown(Struct, frozen=True, kw_only=True):
-    """An event written by a newer outlive: carried along, never understood."""
+class Unknown(Struct, frozen=True, gc=False, kw_only=True):
+    """An event of a newer outlive: kept unchanged and not interpreted."""
 
     id: int
     time: float
@@ -369,6 +409,8 @@ KnownEvent = (
     | Unqueued
     | AssistantSaid
     | ToolStarted
+    | PermissionAsked
+    | PermissionAnswered
     | ToolFinished
     | GoalSet
     | PlanChanged
@@ -385,10 +427,11 @@ KnownEvent = (
     | Noted
 )
 Event = KnownEvent | Unknown
+"""Any event of a log."""
 
 
 class _Envelope(Struct):
-    """The part of an event that every version has."""
+    """The fields that every version of an event has."""
 
     id: int
     time: float
@@ -409,7 +452,7 @@ def encode(event: Event) -> bytes:
 
 
 def decode(line: bytes) -> Event:
-    """Read one line; raises `msgspec.DecodeError` when it is no event of any version."""
+    """Decode one line. Raises `msgspec.DecodeError` if it is not an event of any version."""
     try:
         try:
             event: KnownEvent = _decoder.decode(line)

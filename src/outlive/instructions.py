@@ -1,12 +1,12 @@
-"""Standing instructions, found by rule: the one detector that directives, memories and passes share.
+"""Detects standing instructions by rule; directives, memories and passes share this one detector.
 
-`standing` quotes the sentences of a message that say how to work from now on. It misses rather than invents: a
-sentence counts as a command with a word that makes it last, as a rule about all work of a kind, as a preference, or
-as an item under a heading such as `Rules:`. Questions, reported speech, quotes, code, logs and pasted documents do
-not count. `instructs` asks less: whether a text tells anybody to do anything. Only English is known.
+`standing` quotes the sentences of a message that say how to work from now on. It prefers to miss one rather than
+invent one: a sentence counts as a command with a word that makes it last, as a rule about all work of a kind, as a
+preference, or as an item under a heading such as `Rules:`. Questions, reported speech, quotes, code, logs and pasted
+documents do not count. `instructs` is wider: it tells whether a text instructs at all. English only.
 
 A sentence is first rewritten so that each meaning has one spelling (`_SPELLINGS`: "don't" and "you must not" become
-"do not"); the rules below it are written in those words.
+"do not"); the rules are written in those words.
 """
 
 import re
@@ -14,9 +14,9 @@ import re
 from outlive.sentences import outside_tags, own_lines, sentences
 
 SHORTEST, LONGEST = 8, 300
-"""Characters of a sentence that can be an instruction."""
+"""Minimum and maximum length of an instruction in characters."""
 PASTED, DOCUMENT, HEADINGS = 4_000, 1_200, 3
-"""Characters: a text this long was pasted and is material, a shorter one with so many headings as well."""
+"""A text of this many characters counts as pasted; so does a shorter one with this many headings."""
 
 
 def _one_of(words: str) -> str:
@@ -127,7 +127,7 @@ _FRONT = _form(
     r"whenever (?:you|we) [^,]{1,80},\s*",
     r"when (?:you|we) (?!are (?:done|finished|ready)|finish|have (?:time|finished)|get (?:to|there))[^,]{1,80},\s*",
 )
-"""What makes the command after it last."""
+"""Phrases that make the command after them last."""
 _MAYBE = re.compile(r"\b(?:might|could|may|would|maybe|perhaps|probably|plan to|will|[a-z]+'ll|i)\b")
 _POINTED = _form(
     r"\b(?:its?|them|this(?! (?:repo|repository|project|codebase)\b)|(?<!thing )that|these|those|him|her)\b",
@@ -135,7 +135,7 @@ _POINTED = _form(
     r"\bthe (?:above|same|other|following|last|first|next|second|previous|new|current|latest|rest)\b",
     r":\s*$|#\d+|\bline \d+",
 )
-"""Points at something that is there now, so that it is about that alone."""
+"""Phrases that refer to something present, so that the sentence is about that alone."""
 _THE = re.compile(r"\b(?:the(?! (?:main|master|production|generated|vendored|public)\b)|an?|my|his|their|your)\b")
 _RELATIVE = re.compile(r"\s(?:that|which|who|because|since|so)\s")
 
@@ -155,7 +155,7 @@ _RULE = re.compile(
     r"already |still )?(?:have (?:been|\w+ed)|work|pass|be (?:\w+ing|\w*named|fine|ok|done|green|an?|the|moved|"
     r"changed|removed|fixed))\b)"
 )
-"""About all work of a kind, and not a prediction (`every test must pass now`)."""
+"""Rules about all work of a kind, and not a prediction (`every test must pass now`)."""
 _MANNER = _form(
     r"(?:ask|check with|consult|tell|warn|notify)(?: me)?(?: first)? (?:before (?:you|we|\w+ing)|whenever)\b",
     r"(?:i (?:\w+ly |always |much )?)?(?:prefer|favou?r) \S.* (?:over|to|rather than|instead of) \S",
@@ -168,7 +168,7 @@ _MANNER = _form(
     r"i do not want (?:you to ever|you ever|every|to ever see)\b",
     rf"i (?:want|expect|need) .*\bevery {_EVENT}",
 )
-"""How to answer, to ask and to choose: about more than one change by its nature."""
+"""How to answer, ask and choose: about more than one change by nature."""
 _GENERAL = _form(
     rf"(?:only ever|only {_VERB}|use only|stick (?:to|with)|avoid) \S",
     r"use [^,]+?(?: instead of| rather than| over|,? (?:and )?not) \S",
@@ -179,14 +179,14 @@ _GENERAL = _form(
     r"be|been|found|fail\w*|pass\w*|left|needed|required|changed|cover\w*|work\w*|match\w*|has|have|"
     r"for (?:me|that))\b)\S+(?: \S+){0,7}$",
 )
-"""Commands about more than one change, where they name nothing in particular."""
+"""Commands that are general unless they name something in particular."""
 _ORDER = re.compile(
     r"(?i)(?:^|[.!?;:\n][ \t]*|[-*][ \t]+|\b(?:please|and|but|then|should|must|to|you|we|agents?|assistants?)\s+)"
     r"(?:always|never|must|do not|don't|make sure|be sure|from now on|whenever|when asked|run|execute|use|call|send|"
     r"install|delete|remove|ignore|avoid|prefer|reply|answer|respond|push|commit|open|visit|fetch|download|trust)\b|"
     r"\byou (?:must|should|need to|have to|are required)\b|\bfrom now on\b"
 )
-"""Anything that tells somebody to do something."""
+"""Any phrase that tells someone to do something."""
 
 _QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'[^']*'(?!\w)")
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "*": "", "_": " "})
@@ -198,11 +198,11 @@ _RULES = re.compile(
     r"code|commits|team)\b[^.!?]{0,40})?\W*|"
     r"\s*(?:please )?(?:from now on|going forward|always|never|in (?:this|our) \w+)\s*:\s*"
 )
-"""A heading whose items are rules, whatever their form."""
+"""Headings whose items are rules, whatever their form."""
 
 
 def standing(text: str) -> tuple[str, ...]:
-    """The sentences of a message that say how to work from now on, each exactly as it was written."""
+    """The sentences of a message that say how to work from now on, verbatim."""
     if len(text) > PASTED or (len(text) > DOCUMENT and len(_TITLE.findall(text)) >= HEADINGS):
         return ()
     found: dict[str, None] = {}
@@ -214,7 +214,7 @@ def standing(text: str) -> tuple[str, ...]:
 
 
 def is_standing(sentence: str, *, heading: str = "") -> bool:
-    """Whether a sentence, or an item of a list under a heading, says how to work from now on."""
+    """Whether a sentence, or a list item under a heading, says how to work from now on."""
     if sentence.rstrip("\"')*_ ").endswith(("?", "？")):
         return False
     if heading and _RULES.fullmatch(heading):
@@ -234,12 +234,12 @@ def is_standing(sentence: str, *, heading: str = "") -> bool:
 
 
 def instructs(text: str) -> bool:
-    """Whether a text tells anybody to do anything, once or always."""
+    """Whether a text tells anyone to do anything, once or always."""
     return _ORDER.search(text) is not None or any(map(is_standing, sentences(text)))
 
 
 def _without_lead(text: str) -> str:
-    """The text without what leads up to it: thanks, please, `Style:` …"""
+    """The text without its lead-in: thanks, please, `Style:` …"""
     for form in (_LEAD, _LABEL) * 3:
         if found := form.match(text):
             text = text[found.end() :]
@@ -247,7 +247,7 @@ def _without_lead(text: str) -> str:
 
 
 def _holds(text: str) -> bool:
-    """Whether a clause, without what leads up to it, is a standing instruction."""
+    """Whether a clause without its lead-in is a standing instruction."""
     if _ALWAYS.match(text):
         return True
     lasts = bool(_LASTING.search(text))
@@ -262,7 +262,7 @@ def _holds(text: str) -> bool:
 
 
 def _forbids_in_general(verb: str, rest: str) -> bool:
-    """Whether "do not" forbids something general: no article, nothing pointed at."""
+    """Whether "do not" forbids something general: no article, no reference to something present."""
     thing = _RELATIVE.split(_CLAUSE.split(rest)[0])[0].strip(" .!")
     if thing in ("", "anything"):
         return re.fullmatch("apologi[sz]e|guess|speculate|hallucinate", verb) is not None
@@ -270,7 +270,7 @@ def _forbids_in_general(verb: str, rest: str) -> bool:
 
 
 def _holds_behind_front(text: str) -> bool:
-    """Whether it begins with a time that lasts or a condition that recurs, and goes on with a command or a rule."""
+    """Whether it begins with a lasting time or a recurring condition and continues with a command or a rule."""
     front = _FRONT.match(text)
     rest = _without_lead(text[front.end() :]) if front else ""
     if not rest or _MAYBE.match(rest):

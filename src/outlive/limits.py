@@ -1,5 +1,5 @@
-"""Policies beside the loop: limits, each of which gives a reason to stop or nothing, and what to tell a model whose
-answer was not complete."""
+"""Limits of a run, each of which may give a reason to stop, and what to tell a model whose answer was not
+complete."""
 
 import json
 from collections import deque
@@ -14,8 +14,8 @@ from outlive.models.sanitize import valid_name
 from outlive.request import Request
 from outlive.tools.protocol import ToolOutcome
 
-LONGEST_ROUND = 5
-"""Steps: rounds up to this length are noticed when they repeat."""
+MAX_ROUND_STEPS = 5
+"""Cycles of up to this many steps are detected when they repeat."""
 CONTINUE = "<harness>Your answer was cut off at its length limit. Go on exactly where it ended.</harness>"
 CUT_CALL = (
     "<harness>Your answer was cut off at its length limit while you wrote a call to {name}, so it was not run. "
@@ -28,11 +28,11 @@ CALL_AS_TEXT = (
     "the tool, and the key arguments with an object of its arguments. If it was not meant as a call, give your "
     "answer again without it.</harness>"
 )
-EMPTY_ANSWERS = 2
+MAX_EMPTY_ANSWERS = 2
 
 
 class Round(Struct, frozen=True):
-    """One round of the loop: what was called and what it came to."""
+    """One round of the loop: its calls and their outcomes."""
 
     calls: tuple[ToolCall, ...]
     outcomes: tuple[ToolOutcome, ...]
@@ -42,27 +42,27 @@ class Limit:
     """Base of all limits: never a reason to stop."""
 
     name = ""
-    """As `RunResult.limit` says it; the same as the option that sets it, where there is one."""
+    """The value of `RunResult.limit`; the same as the option that sets it, if there is one."""
     shared = False
-    """Whether it holds for sub-agents together with the agent that sent them."""
+    """Whether sub-agents share it with their parent."""
     seconds: float | None = None
-    """From the beginning of a run, after which it is stopped in the middle of whatever it does."""
+    """The run is stopped this long after its start, even in the middle of a call."""
 
     def before(self, request: Request) -> str:
-        """Why this request may not go out."""
+        """Why this request may not be sent, else empty."""
         return ""
 
     def after(self, step: Round) -> str:
-        """Why there is no further round."""
+        """Why the run ends after this round, else empty."""
         return ""
 
     def hint(self) -> str:
-        """What the model has to know before its next request, once."""
+        """What to tell the model before its next request, once."""
         return ""
 
 
 class Spent(Protocol):
-    """What was used so far."""
+    """Usage so far."""
 
     @property
     def dollars(self) -> float: ...
@@ -72,7 +72,7 @@ class Spent(Protocol):
 
 
 class Turns(Limit):
-    """At most so many requests in one run."""
+    """Limits the requests of one run."""
 
     name = "max_turns"
 
@@ -88,7 +88,7 @@ class Turns(Limit):
 
 
 class Money(Limit):
-    """At most so many dollars in one run."""
+    """Limits the cost of one run in dollars."""
 
     name = "max_cost"
     shared = True
@@ -104,7 +104,7 @@ class Money(Limit):
 
 
 class Tokens(Limit):
-    """At most so many tokens, in and out, in one run."""
+    """Limits the tokens of one run, input and output."""
 
     name = "max_tokens"
     shared = True
@@ -120,7 +120,7 @@ class Tokens(Limit):
 
 
 class Time(Limit):
-    """At most so many seconds, be it in the middle of a call."""
+    """Limits the duration of one run, even in the middle of a call."""
 
     name = "max_time"
 
@@ -129,9 +129,9 @@ class Time(Limit):
 
 
 class Repetition(Limit):
-    """The same step, or the same round of up to five steps, with the same outcomes over and over: a stuck model.
+    """Detects a stuck model: the same step, or the same cycle of up to five steps, with the same outcomes.
 
-    `most` rounds end the run; halfway the model is told.
+    `most` repetitions end the run; halfway the model is told.
     """
 
     name = "repetition"
@@ -139,10 +139,10 @@ class Repetition(Limit):
     def __init__(self, most: int = 6) -> None:
         self.most = most
         self._hint = ""
-        self._last: deque[tuple[str, bytes]] = deque(maxlen=LONGEST_ROUND)
-        """The newest steps: what was called, and a digest of the calls with their outcomes."""
-        self._repeats = dict.fromkeys(range(1, LONGEST_ROUND + 1), 0)
-        """By length of a round: how many steps in a row equal the step one round before."""
+        self._last: deque[tuple[str, bytes]] = deque(maxlen=MAX_ROUND_STEPS)
+        """The newest steps: their calls, and a digest of calls and outcomes."""
+        self._repeats = dict.fromkeys(range(1, MAX_ROUND_STEPS + 1), 0)
+        """Cycle length to the number of consecutive steps that equal the step one cycle before."""
 
     def after(self, step: Round) -> str:
         now = step.calls[0].name, _digest(step)
@@ -154,8 +154,8 @@ class Repetition(Limit):
             return f"the model {self._said(length, self.most)}"
         halfway = self.most // 2
         if halfway > 1 and (length := self._round(halfway)) and self._repeats[length] == length * (halfway - 1):
-            said = self._said(length, halfway)
-            self._hint = f"you {said}; the run ends after {self.most}. Try something else, or say what is missing"
+            reason = self._said(length, halfway)
+            self._hint = f"you {reason}; the run ends after {self.most}. Try something else, or say what is missing"
         return ""
 
     def hint(self) -> str:
@@ -163,7 +163,7 @@ class Repetition(Limit):
         return hint
 
     def _round(self, times: int) -> int:
-        """The shortest round that was made so many times in a row, 0 if none was."""
+        """The shortest cycle that was repeated this often in a row; 0 if there is none."""
         return next((length for length, same in self._repeats.items() if same >= length * (times - 1)), 0)
 
     def _said(self, length: int, times: int) -> str:
@@ -180,7 +180,7 @@ def _digest(step: Round) -> bytes:
 
 
 class Thrashing(Limit):
-    """One pass after the other: the window is too small for what has to stay in it."""
+    """Detects pass after pass: the window is too small for what has to stay in it."""
 
     name = "window"
 
@@ -197,20 +197,20 @@ class Thrashing(Limit):
 
 
 class Nudges:
-    """What the harness says to a model in one run when an answer without calls was not complete."""
+    """What the harness tells a model in one run if an answer without calls was not complete."""
 
     def __init__(self) -> None:
         self._empty = 0
         self._told = False
         self.gave_up = ""
-        """Why the last answer cannot count as done, though nothing more is said."""
+        """Why the last answer does not count as done although nothing more is said."""
 
     def after(self, reply: Reply) -> str:
-        """What to tell the model after this answer, or nothing."""
+        """What to tell the model after this answer, else empty."""
         if reply.stop == "length":
             return CUT_CALL.format(name=valid_name(str(reply.cut_call), 64)) if reply.cut_call else CONTINUE
         self._empty = 0 if plain_text(reply.blocks).strip() else self._empty + 1
-        if 0 < self._empty <= EMPTY_ANSWERS:
+        if 0 < self._empty <= MAX_EMPTY_ANSWERS:
             return NOTHING_SAID
         near = reply.near_call
         if near and not self._told:

@@ -18,7 +18,7 @@ from outlive.models.errors import ModelError, PromptTooLong
 from outlive.models.protocol import Model, Reply, Usage
 from outlive.request import Request
 from outlive.result import DeniedCall, RunResult
-from outlive.stream import Live, ModelWaits, TextArrived
+from outlive.stream import ModelRetrying, StreamEvent, TextDelta
 from outlive.tools.protocol import ToolOutcome
 from outlive.tools.runner import Runner
 
@@ -28,7 +28,7 @@ NO_ANSWER = "[no answer]"
 
 
 class LoopSession(Protocol):
-    """What the loop needs of a session."""
+    """What the loop needs from a session."""
 
     def next_request(self) -> Request: ...
 
@@ -54,7 +54,7 @@ class Loop:
         model: Model,
         runner: Runner,
         *,
-        live: Callable[[Live], None],
+        live: Callable[[StreamEvent], None],
         limits: Sequence[Limit] = (),
         at_seam: Callable[[], Awaitable[None]] | None = None,
         at_rest: Callable[[str], Awaitable[bool]] | None = None,
@@ -69,7 +69,7 @@ class Loop:
         self._at_rest = at_rest
 
     async def run(self) -> RunResult:
-        """Go on until the model has nothing more to do, a limit is reached or the task is cancelled."""
+        """Run until the model is done, a limit is reached or the task is cancelled."""
         nudges = Nudges()
         while True:
             if self._at_seam is not None:
@@ -97,7 +97,8 @@ class Loop:
     # -- the model
 
     async def _reply(self, request: Request) -> Reply:
-        """One answer, logged. Called too long by the provider, it goes out again, smaller, until the floor."""
+        """Get one answer and log it. If the provider finds the request too long, retry with smaller ones down to the
+        floor."""
         while True:
             try:
                 return self._said(await self._stream(request))
@@ -112,9 +113,9 @@ class Loop:
                 async for piece in pieces:
                     if isinstance(piece, Reply):
                         return piece
-                    if isinstance(piece, TextArrived):
+                    if isinstance(piece, TextDelta):
                         heard.append(piece.text)
-                    elif isinstance(piece, ModelWaits):
+                    elif isinstance(piece, ModelRetrying):
                         heard.clear()
                     self.live(piece)
         except asyncio.CancelledError:
@@ -137,7 +138,7 @@ class Loop:
     # -- tools
 
     async def _run(self, calls: tuple[ToolCall, ...]) -> tuple[ToolOutcome, ...]:
-        """All calls of one answer; those that are safe beside others run together. Results are logged in order."""
+        """Run all calls of one answer, safe ones in parallel. Results are logged in order."""
         done: dict[str, tuple[ToolOutcome, float]] = {}
         waiting = list(calls)
         started: set[str] = set()

@@ -1,8 +1,9 @@
-"""Messages as the model sees them, in no provider's format. Providers translate at their own boundary.
+"""Provider-neutral messages. Providers translate at their own boundary.
 
-A message is a role and a tuple of blocks; everything here is frozen, so a view can be shared and compared.
+A message is a role and a tuple of blocks; everything is frozen, so a view can be shared and compared.
 """
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -12,67 +13,68 @@ from msgspec import Struct
 
 Role = Literal["user", "assistant"]
 Origin = Literal["", "user", "harness", "hook", "memory", "stdin", "parent"]
-"""Who a text in the user's turn is from. Empty: the model's own, or of a log from before events of version 4.
-`stdin`: data beside the prompt, piped in or attached in an editor."""
+"""Who wrote a text in the user's turn. Empty: the model, or a log from before events of version 4. `stdin`: data
+beside the prompt, piped in or attached in an editor."""
 
 PATH_KEYS = ("file_path", "path", "notebook_path", "filename", "file")
 COMMAND_KEYS = ("command", "cmd", "script", "code")
 _TARGET_KEYS = (*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "url", "description", "prompt", "tool")
 _WRITING = ("write", "edit", "patch", "create", "replace", "insert", "delete", "move")
 _RECALL = re.compile(r"\s*(?:\S*/)?outlive recall\b")
+_SCRIPTED = re.compile(r"""\btools\.\w+\(\{\s*"?cmd"?:\s*("(?:[^"\\]|\\.)*")""")
 _SHELL = re.compile(r"(?:.*/)?(?:bash|sh|zsh|dash|ksh|fish)")
 _FILE = re.compile(r"(?<![\w./-])(?:[\w.-]*/)*[\w-]+\.[A-Za-z]{1,6}(?![\w/(])")
 
 
-class Text(Struct, frozen=True, tag="text", omit_defaults=True):
+class Text(Struct, frozen=True, gc=False, tag="text", omit_defaults=True):
     """Words of the assistant, or in the user's turn."""
 
     text: str
     origin: Origin = ""
 
 
-class Image(Struct, frozen=True, tag="image", omit_defaults=True):
-    """A picture, either inline (base64) or by address."""
+class Image(Struct, frozen=True, gc=False, tag="image", omit_defaults=True):
+    """An image, either inline (base64) or by URL."""
 
     media_type: str = "image/png"
     data: str = ""
     url: str = ""
 
 
-class Opaque(Struct, frozen=True, tag="opaque", omit_defaults=True):
-    """A block only its own provider understands (redacted thinking, server tools); carried untouched."""
+class Opaque(Struct, frozen=True, gc=False, tag="opaque", omit_defaults=True):
+    """A block that only its own provider understands (redacted thinking, server tools); kept unchanged."""
 
     provider: str
     data: dict[str, Any]
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether nothing in it could be read later: encrypted reasoning, or a label of the next text."""
+        """Whether its content cannot be read later: encrypted reasoning, or a label of the next text."""
         return self.data.get("type") in ("reasoning", "phase")
 
     @property
     def is_summary(self) -> bool:
-        """Whether it stands for all that was said before it."""
+        """Whether it replaces everything that was said before it."""
         return self.data.get("type") == "compaction"
 
 
-class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True):
-    """A model's reasoning. Its signature is what the provider checks, so it is never altered."""
+class Thinking(Struct, frozen=True, gc=False, tag="thinking", omit_defaults=True):
+    """A model's reasoning. The provider checks its signature, so it is never changed."""
 
     text: str
     signature: str = ""
 
 
-class ToolCall(Struct, frozen=True, tag="tool_call", omit_defaults=True):
-    """One request to run a tool."""
+class ToolCall(Struct, frozen=True, gc=False, tag="tool_call", omit_defaults=True):
+    """A call of a tool."""
 
     id: str
     name: str
     input: dict[str, Any]
 
 
-class ToolResult(Struct, frozen=True, tag="tool_result", omit_defaults=True):
-    """What came back for the call with that id."""
+class ToolResult(Struct, frozen=True, gc=False, tag="tool_result", omit_defaults=True):
+    """The result of the call with that id."""
 
     call_id: str
     text: str
@@ -83,7 +85,7 @@ class ToolResult(Struct, frozen=True, tag="tool_result", omit_defaults=True):
 Block = Text | Image | Opaque | Thinking | ToolCall | ToolResult
 
 
-class Message(Struct, frozen=True):
+class Message(Struct, frozen=True, gc=False):
     """One message of the conversation."""
 
     role: Role
@@ -96,12 +98,12 @@ def tool_calls(blocks: tuple[Block, ...]) -> Iterator[ToolCall]:
 
 
 def plain_text(blocks: tuple[Block, ...]) -> str:
-    """The words among `blocks`, one paragraph a block."""
+    """The text among `blocks`, one paragraph a block."""
     return "\n\n".join(block.text for block in blocks if isinstance(block, Text))
 
 
 def call_command(call: ToolCall) -> str:
-    """The command a call runs: as it stands, or put together from its words (`["bash", "-lc", "make"]` is `make`)."""
+    """The command that a call runs, as given or joined from its words (`["bash", "-lc", "make"]` is `make`)."""
     for key in COMMAND_KEYS:
         value = call.input.get(key)
         if isinstance(value, str):
@@ -113,7 +115,7 @@ def call_command(call: ToolCall) -> str:
 
 
 def shell_script(words: list[str]) -> str | None:
-    """The line that a shell is given to run (`bash -lc LINE`); None for any other program."""
+    """The script that a shell is asked to run (`bash -lc LINE`); None for any other program."""
     if words and _SHELL.fullmatch(words[0]):
         for at, word in enumerate(words[1:-1], 1):
             if re.fullmatch(r"-[a-z]*c", word):
@@ -124,7 +126,7 @@ def shell_script(words: list[str]) -> str | None:
 
 
 def call_file(call: ToolCall) -> str:
-    """The file a call is about: by its input, or the first file that a command or a patch names."""
+    """The file a call is about: from its input, or the first file that a command or a patch names."""
     for key in PATH_KEYS:
         value = call.input.get(key)
         if isinstance(value, str) and value:
@@ -139,13 +141,24 @@ def call_file(call: ToolCall) -> str:
 
 
 def call_label(call: ToolCall, longest: int = 100) -> str:
-    """A call in a few words: the tool and what it was pointed at (of a long path, the end)."""
+    """A call in a few words: the tool and its target (of a long path, the end)."""
     listed = next((key for key in COMMAND_KEYS if isinstance(call.input.get(key), list)), "")
     key = listed or next((key for key in _TARGET_KEYS if isinstance(call.input.get(key), str)), "")
-    first = (call_command(call) if listed else str(call.input.get(key, ""))).strip().partition("\n")[0]
+    target = call_command(call) if listed else str(call.input.get(key, "")) or _scripted_command(call)
+    first = target.strip().partition("\n")[0]
     if len(first) > longest:
         first = "…" + first[1 - longest :] if key in PATH_KEYS else first[: longest - 1] + "…"
     return f"{call.name} {first}".strip()
+
+
+def _scripted_command(call: ToolCall) -> str:
+    """The first command that a script runs, as Codex writes them: `await tools.exec_command({"cmd": "make"})`."""
+    script = call.input.get("input")
+    found = _SCRIPTED.search(script) if isinstance(script, str) else None
+    try:
+        return str(json.loads(found[1])) if found else ""
+    except ValueError:
+        return ""
 
 
 def is_writing(call: ToolCall) -> bool:
@@ -155,7 +168,7 @@ def is_writing(call: ToolCall) -> bool:
 
 
 def is_recall(call: ToolCall) -> bool:
-    """Whether a call asks for what had left the view: the tool (also as an MCP server names it) or the command."""
+    """Whether a call asks for text that left the view: the tool (also as an MCP server names it) or the command."""
     if call.name.lower().rpartition("__")[2] == "recall":
         return True
     return _RECALL.match(call_command(call)) is not None

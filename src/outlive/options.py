@@ -1,17 +1,17 @@
-"""Command-line options that several faces share: those that say how an agent works."""
+"""Command-line options that several faces share: how an agent works."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from outlive.config.sections import SUMMARIES
+from outlive.config.settings import SUMMARY_CHOICES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator, in the order of the help text."""
+    """Combine options into one decorator, in the order of the help text."""
 
     def decorate(function: F) -> F:
         for option in reversed(options):
@@ -35,6 +35,11 @@ agent_options = together(
     ),
     click.option("--allow", multiple=True, metavar="RULE", help='Allow without asking: "bash(pytest*)".'),
     click.option("--deny", multiple=True, metavar="RULE", help="Never allow, whatever the mode."),
+    click.option(
+        "--tools",
+        metavar="NAMES",
+        help="all, lean, or the tools to have: read_file,grep  [default: lean in a window below 32,000 tokens]",
+    ),
     click.option("--add-dir", "add_dirs", multiple=True, metavar="DIR", help="Another folder that tools may use."),
     click.option("--sandbox/--no-sandbox", default=None, help="Run commands in an OS sandbox (bubblewrap)."),
     click.option("--network", is_flag=True, help="Let commands in the sandbox use the network."),
@@ -55,7 +60,7 @@ agent_options = together(
     click.option("--policy", metavar="NAME", help="Compaction policy: lean, medium, rich, max, or of outlive.toml."),
     click.option(
         "--summary",
-        type=click.Choice(SUMMARIES),
+        type=click.Choice(SUMMARY_CHOICES),
         help="When the model summarizes what leaves the window; or the provider does.  [default: asked]",
     ),
     click.option("--max-turns", type=click.IntRange(min=1), metavar="N", help="At most so many requests."),

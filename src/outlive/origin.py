@@ -1,8 +1,8 @@
-"""Who a text in the user's turn is from: a field of it (`Text.origin`), set where the text is created.
+"""Who wrote a text in the user's turn: a field of the text (`Text.origin`), set where it is created.
 
-`user_words` answers what the user said; everything that may only follow the user asks it. Markup (`tagged`) is how a
-text of another origin is shown to the model, and is not read again, except in logs from before events of version 4:
-their texts have no origin.
+`user_words` is the one function for the user's own words; everything that only the user may decide uses it. Markup
+(`tagged`) shows a text of another origin to the model and is parsed only in logs from before events of version 4,
+whose texts have no origin.
 """
 
 import re
@@ -21,19 +21,19 @@ _GUIDE, _GUIDE_WITHIN = re.compile(r"^# (?:AGENTS\.md|claudeMd)", re.MULTILINE),
 
 
 def by_user(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """The blocks of a message that is sent now: a text without an origin is the user's."""
+    """The blocks of a new message: a text without an origin is the user's."""
     return tuple(replace(b, origin="user") if isinstance(b, Text) and not b.origin else b for b in blocks)
 
 
 def origin_of(block: Text) -> Origin:
-    """Who a text is from. Without the field, as in old logs, it is told by how the text begins."""
+    """Who wrote a text. In old logs without the field, its beginning tells."""
     if block.origin or not _INJECTED.match(block.text):
         return block.origin or "user"
     return "memory" if _GUIDE.search(block.text, 0, _GUIDE_WITHIN) else "harness"
 
 
 def own_words(block: Block) -> str:
-    """The user's own words in a block: all of it or nothing; of an old log, what is outside of tags."""
+    """The user's own words in a block: all of it or nothing; in an old log, the text outside of tags."""
     if not isinstance(block, Text):
         return ""
     if block.origin:
@@ -47,8 +47,8 @@ def user_words(blocks: Iterable[Block]) -> str:
 
 
 def tagged(name: str, text: str) -> str:
-    """How a text that is not the user's is shown to the model. Nothing in the text can end its block: where the text
-    has such an end, the tag has another name."""
+    """Wrap a text that is not the user's for the model. The text cannot close the tag: if it contains the closing
+    tag, another tag name is used."""
     tag, number = name, 1
     while f"</{tag}" in text:
         number += 1

@@ -13,7 +13,7 @@ _SEQUENCE = re.compile(
     r"|\x1b[()*+#][0-9A-Za-z]|\x1b[=>78cDEHMNOZ]"
 )
 _COLOUR = re.compile(r"(\x1b\[(?:[0-2]|3[1-7]|9[1-7])m)")
-_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: "␡"}
+_CONTROL_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: "␡"}
 _UNSEEN = re.compile(
     "[\x80-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff\U000e0000-\U000e007f\ud800-\udfff]"
 )
@@ -22,7 +22,7 @@ _UNSEEN = re.compile(
 
 def clean(text: str) -> str:
     """Keep line ends and tabs; show other control characters as pictures (`␛`) and direction marks as `�`."""
-    return _UNSEEN.sub("\ufffd", text.replace("\r\n", "\n").translate(_PICTURES))
+    return _UNSEEN.sub("\ufffd", text.replace("\r\n", "\n").translate(_CONTROL_PICTURES))
 
 
 def clean_output(text: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from outlive.errors import StoreUnavailable
 
-OTHERS = 0o077
+GROUP_AND_OTHER_BITS = 0o077
 
 
 def make_private(folder: Path) -> None:
@@ -47,13 +47,13 @@ def own_file(path: Path) -> None:
         os.mknod(path, stat.S_IFREG | 0o600)
     with suppress(OSError):
         mode = stat.S_IMODE(path.lstat().st_mode)
-        if mode & OTHERS:
-            path.chmod(mode & ~OTHERS)
+        if mode & GROUP_AND_OTHER_BITS:
+            path.chmod(mode & ~GROUP_AND_OTHER_BITS)
 
 
 def tighten(descriptor: int) -> None:
     """Remove permissions for group and others from an open file or folder, where allowed."""
     mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
-    if mode & OTHERS:
+    if mode & GROUP_AND_OTHER_BITS:
         with suppress(OSError):  # not ours, or a read-only disk
-            os.fchmod(descriptor, mode & ~OTHERS)
+            os.fchmod(descriptor, mode & ~GROUP_AND_OTHER_BITS)

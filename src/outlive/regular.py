@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 MIB = 2**20
-NAMED_LIMIT = 1024 * MIB
+MAX_USER_FILE_BYTES = 1024 * MIB
 """Bytes of a file, or of standard input, named by the user."""
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
@@ -80,7 +80,7 @@ def read_regular(path: Path | str, limit: int, *, follow: bool = False) -> bytes
         return file.read(os.fstat(file.fileno()).st_size)
 
 
-def read_named(path: Path | str, limit: int = NAMED_LIMIT) -> bytes:
+def read_named(path: Path | str, limit: int = MAX_USER_FILE_BYTES) -> bytes:
     """The bytes of a file or pipe, or of standard input for `-`. Raises UnusableFile for more than `limit`."""
     if str(path) == "-":
         return _up_to(limit, sys.stdin.buffer, "standard input")

@@ -1,4 +1,4 @@
-"""The next request to a model, in no provider's format: the context engine makes it, models translate it."""
+"""The provider-neutral request to a model: the context engine builds it, models translate it."""
 
 from msgspec import Struct
 
@@ -9,26 +9,35 @@ STATE_START, STATE_END = "<state>", "</state>"
 """The lines around a state block."""
 
 
+class OutputFormat(Struct, frozen=True):
+    """A JSON schema that the provider enforces on the text of the answer; calls of tools are free."""
+
+    name: str
+    schema: dict[str, object]
+
+
 class Request(Struct, frozen=True):
     """What to send, and the events to log before it is sent.
 
-    Until a pass each request extends the one before: nothing that was sent is sent in other words.
+    Until a pass each request extends the one before: nothing that was sent is reworded.
     """
 
     system: str
     tools: tuple[dict[str, object], ...]
     messages: tuple[Message, ...]
     state_block: str
-    """The whole state as it is, which the messages tell too: for those who look for it in an answer."""
+    """The whole current state, which the messages contain too; used to find echoes of it in an answer."""
     tokens: int
     passes: tuple[Compacted, ...] = ()
     state_shown: StateShown | None = None
     thinking_from: int = 0
-    """Thinking in messages before this one was thought in a view that has changed since."""
+    """Thinking in messages before this one was made in a view that has changed since."""
     segments: int = 0
-    """How many blocks at the beginning of the first message the next pass may well leave as they are."""
+    """Blocks at the beginning of the first message that the next pass may leave unchanged."""
+    output: OutputFormat | None = None
+    """Sent if the model has structured output. The prompt asks for the same, so it may be left out."""
 
     @property
     def new_events(self) -> tuple[Compacted | StateShown, ...]:
-        """What the engine made for this request, in order."""
+        """Events that the engine made for this request, in order."""
         return (*self.passes, self.state_shown) if self.state_shown else self.passes

@@ -10,6 +10,7 @@ from outlive.models.protocol import Usage
 
 T = TypeVar("T")
 StopReason = Literal["done", "limit", "refused", "hook", "interrupted"]
+"""Why a run stopped: `done`, `limit`, `refused`, `hook` or `interrupted`."""
 
 
 class DeniedCall(Struct, frozen=True):
@@ -21,7 +22,7 @@ class DeniedCall(Struct, frozen=True):
 
 
 class RunResult(Struct, frozen=True):
-    """How a run ended: why it stopped, the model's last words, what it used and what was not allowed."""
+    """How a run ended: stop reason, the model's last answer, usage, and denied calls."""
 
     stop_reason: StopReason
     text: str = ""
@@ -32,11 +33,11 @@ class RunResult(Struct, frozen=True):
     requests: int = 0
     usage: Usage = Usage()
     cost: float | None = None
-    """Dollars; None when the price of the model is not known."""
+    """Dollars; None if the model's price is unknown."""
     denied: tuple[DeniedCall, ...] = ()
 
 
 class OutputResult(RunResult, Generic[T], frozen=True, kw_only=True):
-    """A run that was asked for structured output, which is valid."""
+    """The result of a run with structured output, which is valid."""
 
     output: T

@@ -1,4 +1,4 @@
-"""Cuts a text into sentences, and tells the words of its author from what was pasted."""
+"""Splits a text into sentences, and separates the author's words from pasted text."""
 
 import re
 from bisect import bisect_left
@@ -15,17 +15,17 @@ _MATERIAL = re.compile(
     r"(?: {4}|\t)\s*(?![-*+•\d(])",
     re.IGNORECASE,
 )
-"""How lines of quotes, tables, code, shells and logs begin."""
+"""Beginnings of lines of quotes, tables, code, shells and logs."""
 _GOES_ON = re.compile(
     r"\s*(?:in|on|to|of|for|with|without|and|or|but|when|unless|because|that|which|than|the|an?|any|before|after|if|"
     r"by|from|at|as|until|instead|into|not)\b"
 )
-"""How a line goes on with the sentence of the line before it."""
+"""Beginnings of lines that continue the sentence of the line before."""
 _OPENING, _CLOSING = re.compile(r"<([A-Za-z][\w:-]*)(?![\w:-])[^<>]*>"), re.compile(r"</([A-Za-z][\w:-]*)>")
 
 
 def sentence_end(text: str, start: int = 0, *, lines: bool = True) -> int:
-    """Where the sentence that begins at `start` ends. With `lines`, the end of a line ends it as well."""
+    """The end of the sentence that begins at `start`. With `lines`, a line end ends it too."""
     for stop in _STOP.finditer(text, start):
         if stop[0] == "\n":
             if lines:
@@ -36,7 +36,7 @@ def sentence_end(text: str, start: int = 0, *, lines: bool = True) -> int:
 
 
 def sentences(text: str, *, lines: bool = True) -> list[str]:
-    """The sentences of a text, without the white space around them."""
+    """The sentences of a text, stripped."""
     found, start = [], 0
     while start < len(text):
         end = sentence_end(text, start, lines=lines)
@@ -46,7 +46,7 @@ def sentences(text: str, *, lines: bool = True) -> list[str]:
 
 
 def outside_tags(text: str) -> str:
-    """The text without blocks in tags, which were pasted. The time it takes is linear in the length."""
+    """The text without blocks in tags, which were pasted. Linear time."""
     ends: dict[str, list[int]] = defaultdict(list)
     for closing in _CLOSING.finditer(text):
         ends[closing[1]].append(closing.start())
@@ -61,8 +61,8 @@ def outside_tags(text: str) -> str:
 
 
 def own_lines(text: str) -> list[tuple[str, str]]:
-    """The lines of a text without list marks, wrapped ones joined; quotes, tables, code and logs left out. With each
-    item of a list comes the line above the list."""
+    """The lines of a text without list marks, wrapped ones joined; without quotes, tables, code and logs. Each list
+    item comes with the line above its list."""
     found: list[tuple[str, str]] = []
     heading, fenced, goes_on = "", False, False
     for line in text.split("\n"):
@@ -83,6 +83,6 @@ def own_lines(text: str) -> list[tuple[str, str]]:
 
 
 def _is_rest(line: str, before: str) -> bool:
-    """Whether a line is the rest of the sentence before it."""
+    """Whether a line continues the sentence before it."""
     ended = before.rstrip().endswith(tuple(".!?:;。！？"))
     return not ended and _GOES_ON.match(line) is not None and not _MATERIAL.match(line.lstrip())

@@ -1,7 +1,7 @@
-"""Working state: a session's own memory of what it is doing. Rebuilt from the log alone, never summarised.
+"""Working state: what a session is doing. Rebuilt from the log alone, never summarised.
 
-It is a value: `state.apply(event)` gives the next one. What a caller asks for is checked by `check` before it is
-logged; what is in the log already is taken as far as it makes sense, so a bad line cannot stop a session.
+It is a value: `state.apply(event)` returns the next one. `check` validates a change before it is logged; events that
+are already in the log are applied as far as they make sense, so a bad line cannot stop a session.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,15 +29,15 @@ from outlive.events import (
 )
 from outlive.messages import call_label, tool_calls
 
-UNPINNED = 8
-FINISHED = 10
-"""Finished steps that left the plan and are still shown; of older ones only the number."""
-RECENT_ACTIONS = 6
-ACTION_LENGTH = 36
+MAX_UNPINNED_DIRECTIVES = 8
+MAX_FINISHED_SHOWN = 10
+"""Finished steps that left the plan and are still shown; older ones are only counted."""
+MAX_RECENT_ACTIONS = 6
+MAX_ACTION_CHARS = 36
 
 
 class StateError(OutliveError):
-    """A change of the working state that makes no sense; nothing was changed."""
+    """An invalid change of the working state; nothing was changed."""
 
 
 class Directive(Struct, frozen=True):
@@ -49,17 +49,17 @@ class Directive(Struct, frozen=True):
 
 
 class WorkingState(Struct, frozen=True):
-    """Everything that has to be known whatever happens to the conversation."""
+    """Everything that must survive whatever happens to the conversation."""
 
     goal: str = ""
     criteria: tuple[str, ...] = ()
     plan: tuple[PlanStep, ...] = ()
     current_step: int = 0
-    """1 is the first; 0 means none."""
+    """Counted from 1; 0 means none."""
     finished: tuple[str, ...] = ()
-    """Steps that were done when another plan left them out, newest last."""
+    """Steps that were done when a new plan left them out, newest last."""
     finished_before: int = 0
-    """How many more there were."""
+    """The number of older ones."""
     progress: str = ""
     scratchpad: str = ""
     blocked_on: str = ""
@@ -73,7 +73,7 @@ class WorkingState(Struct, frozen=True):
     tasks_done: tuple[int, ...] = ()
 
     def check(self, event: Event) -> None:
-        """Refuse a change that makes no sense, before it is logged."""
+        """Refuse an invalid change before it is logged."""
         if isinstance(event, GoalSet) and self.goal and event.goal != self.goal:
             raise StateError("the goal of a run is set once; renew the session for a new one")
         if isinstance(event, PlanChanged):
@@ -93,10 +93,8 @@ class WorkingState(Struct, frozen=True):
             raise StateError(f"step {both[0]} cannot be done and not done")
 
     def step_number(self, words: str, steps: Sequence[str] | None = None) -> int:
-        """The step that is meant: its words, or a beginning of them that no other step has.
-
-        `steps` are those of a plan that is only being made.
-        """
+        """The step that is meant: by its text, or by an unambiguous beginning of it. `steps` are those of a plan that
+        is being made."""
         texts = [step.text for step in self.plan] if steps is None else list(steps)
         wanted = _same(words)
         found = [n for n, text in enumerate(texts, 1) if _same(text) == wanted]
@@ -150,10 +148,10 @@ class WorkingState(Struct, frozen=True):
         )
 
     def _replaced(self, steps: Iterable[PlanStep]) -> "WorkingState":
-        """Another plan: steps that stay are as done as they were, and the current one is still the current one.
+        """Replace the plan: steps that stay keep `done`, and the current step stays current.
 
-        What was done and is no longer in the plan is kept apart, the newest of it in words. A finished step that
-        comes back later is open: work left undone because of its words would be worse than work done twice.
+        Finished steps that the new plan leaves out are kept separately. A finished step that comes back later is
+        open: leaving work undone because of its wording would be worse than doing it twice.
         """
         new = [step for step in steps if step.text.strip()]
         stays = self._places([step.text for step in new])
@@ -166,15 +164,13 @@ class WorkingState(Struct, frozen=True):
             self,
             plan=plan,
             current_step=stays.get(self.current_step - 1, -1) + 1,
-            finished=tuple(finished[-FINISHED:]),
-            finished_before=self.finished_before + max(0, len(finished) - FINISHED),
+            finished=tuple(finished[-MAX_FINISHED_SHOWN:]),
+            finished_before=self.finished_before + max(0, len(finished) - MAX_FINISHED_SHOWN),
         )
 
     def _places(self, new: Sequence[str]) -> dict[int, int]:
-        """Which place each step has among the words of a new plan, counted from 0.
-
-        Of several with the same words, when there are fewer now, the finished ones left first, the current one last.
-        """
+        """The index of each step in a new plan. Of several with the same text, if there are fewer now, finished ones
+        leave first and the current one last."""
         known: dict[str, list[int]] = {}
         for number, step in enumerate(self.plan):
             known.setdefault(_same(step.text), []).append(number)
@@ -183,10 +179,10 @@ class WorkingState(Struct, frozen=True):
             places.setdefault(_same(text), []).append(number)
         found: dict[int, int] = {}
         for words, numbers in known.items():
-            there = places.get(words, [])
+            indexes = places.get(words, [])
             leaving = sorted(numbers, key=lambda n: (not self.plan[n].done, n == self.current_step - 1))
-            gone = set(leaving[: max(0, len(numbers) - len(there))])
-            found.update(zip((n for n in numbers if n not in gone), there, strict=False))
+            gone = set(leaving[: max(0, len(numbers) - len(indexes))])
+            found.update(zip((n for n in numbers if n not in gone), indexes, strict=False))
         return found
 
     def _direct(self, event: DirectiveGiven) -> "WorkingState":
@@ -196,7 +192,7 @@ class WorkingState(Struct, frozen=True):
         pinned = event.pinned or any(d.pinned for d in self.directives if d.text == text)
         kept = [d for d in self.directives if d.text != text] + [Directive(text, event.source, pinned)]
         loose = [d for d in kept if not d.pinned]
-        gone = loose[: max(0, len(loose) - UNPINNED)]
+        gone = loose[: max(0, len(loose) - MAX_UNPINNED_DIRECTIVES)]
         return replace(
             self,
             directives=tuple(d for d in kept if d not in gone),
@@ -204,11 +200,11 @@ class WorkingState(Struct, frozen=True):
         )
 
     def _act(self, event: AssistantSaid) -> "WorkingState":
-        labels = [call_label(call, ACTION_LENGTH) for call in tool_calls(event.blocks)]
+        labels = [call_label(call, MAX_ACTION_CHARS) for call in tool_calls(event.blocks)]
         if not labels:
             return self
         line = labels[0] + (f" (+{len(labels) - 1} more)" if len(labels) > 1 else "")
-        return replace(self, recent_actions=(*self.recent_actions, line)[-RECENT_ACTIONS:])
+        return replace(self, recent_actions=(*self.recent_actions, line)[-MAX_RECENT_ACTIONS:])
 
 
 def _given(event: PlanChanged | StateChanged, *names: str) -> dict[str, Any]:
@@ -217,14 +213,14 @@ def _given(event: PlanChanged | StateChanged, *names: str) -> dict[str, Any]:
 
 
 def made_way(before: WorkingState, after: WorkingState) -> tuple[Directive, ...]:
-    """The directives that fell out of the window between two states, but for those that were given again since."""
+    """Directives that dropped out of the window between two states and were not given again."""
     known = {directive.text for directive in after.directives}
     fell = after.dropped_directives[len(before.dropped_directives) :]
     return tuple(directive for directive in fell if directive.text not in known)
 
 
 def compression_line(event: Compacted | Undone) -> str:
-    """One pass in one line."""
+    """A pass in one line."""
     if isinstance(event, Undone):
         return f"event {event.target} taken back" if event.what == "pass" else f"back to event {event.target}"
     receipt = event.receipt
@@ -233,7 +229,7 @@ def compression_line(event: Compacted | Undone) -> str:
 
 
 def rebuild(events: Iterable[Event]) -> WorkingState:
-    """The state that a log leads to."""
+    """The state after all events of a log."""
     state = WorkingState()
     for event in events:
         state = state.apply(event)
@@ -241,5 +237,5 @@ def rebuild(events: Iterable[Event]) -> WorkingState:
 
 
 def _same(text: str) -> str:
-    """Two steps with the same words are the same step."""
+    """Normalised text: two steps with the same text are the same step."""
     return " ".join(text.casefold().split())

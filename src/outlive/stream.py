@@ -1,31 +1,31 @@
-"""What is seen while it happens and is not kept: words as they arrive, waits, output of a running tool.
+"""Stream events: pieces of an answer as they arrive, retries, output of a running tool. They are not logged.
 
-Faces read these beside the events of the log. Whatever matters of them is in the log a moment later.
+Faces get them beside the events of the log, which hold the complete texts a moment later.
 """
 
 from msgspec import Struct
 
 
-class TextArrived(Struct, frozen=True, tag="text_arrived"):
+class TextDelta(Struct, frozen=True, tag="text_arrived"):
     """A piece of the model's answer."""
 
     text: str
 
 
-class ThinkingArrived(Struct, frozen=True, tag="thinking_arrived"):
+class ThinkingDelta(Struct, frozen=True, tag="thinking_arrived"):
     """A piece of the model's reasoning."""
 
     text: str
 
 
-class CallArriving(Struct, frozen=True, tag="call_arriving"):
-    """The model began to write a tool call."""
+class ToolCallStreaming(Struct, frozen=True, tag="call_arriving"):
+    """The model has begun to write a tool call."""
 
     name: str
 
 
-class ModelWaits(Struct, frozen=True, tag="model_waits"):
-    """The request failed and goes out again after `seconds`. What had arrived of the answer is void."""
+class ModelRetrying(Struct, frozen=True, tag="model_waits"):
+    """The request failed and is sent again after `seconds`. Discard the part of the answer that has arrived."""
 
     reason: str
     seconds: float
@@ -40,12 +40,13 @@ class ToolOutput(Struct, frozen=True, tag="tool_output"):
 
 
 class SubagentActed(Struct, frozen=True, tag="subagent_acted"):
-    """A sub-agent called a tool; everything else of it is in its own log."""
+    """A sub-agent called a tool; its own log has everything else."""
 
     session: str
     text: str
 
 
-Arriving = TextArrived | ThinkingArrived | CallArriving | ModelWaits
+ModelStreamEvent = TextDelta | ThinkingDelta | ToolCallStreaming | ModelRetrying
 """What a model yields before its reply."""
-Live = Arriving | ToolOutput | SubagentActed
+StreamEvent = ModelStreamEvent | ToolOutput | SubagentActed
+"""Any stream event."""

@@ -23,12 +23,12 @@ from outlive.events import (
 )
 from outlive.limits import NOTHING_SAID, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.messages import Message, Text, ToolResult, plain_text
-from outlive.models.errors import NotSetUp, PromptTooLong
+from outlive.models.errors import ModelNotSetUp, PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
 from outlive.request import Request
 from outlive.result import RunResult
 from outlive.stores import open_stores
-from outlive.stream import Arriving, Live, ModelWaits, SubagentActed, TextArrived, ToolOutput
+from outlive.stream import ModelRetrying, ModelStreamEvent, StreamEvent, SubagentActed, TextDelta, ToolOutput
 from outlive.testing import ScriptedModel, call, calls, say
 from outlive.testing.scripted import reply_of
 from outlive.testing.simulator import Step
@@ -37,7 +37,7 @@ from outlive.tools.instructions import Instructions
 from outlive.tools.runner import HookAnswer
 from tests.agents import HooksOf, Open, make_agent, run
 
-Seen = list[Event | Live]
+Seen = list[Event | StreamEvent]
 
 
 def ask(agent: Runtime, words: str = "go") -> RunResult:
@@ -230,8 +230,8 @@ def test_a_floor_that_does_not_fit_is_said_and_not_tried_for_ever(tmp_path: Path
 
 
 def test_an_error_of_the_model_leaves_a_session_that_can_go_on(tmp_path: Path) -> None:
-    agent, _ = make_agent(tmp_path, ScriptedModel([calls(call("echo", text="a")), NotSetUp("no key")]))
-    with pytest.raises(NotSetUp):
+    agent, _ = make_agent(tmp_path, ScriptedModel([calls(call("echo", text="a")), ModelNotSetUp("no key")]))
+    with pytest.raises(ModelNotSetUp):
         ask(agent)
     model = ScriptedModel([say("here I am")])
     agent, _ = make_agent(tmp_path, model, resume=True)
@@ -266,7 +266,7 @@ class Answering(ScriptedModel):
         super().__init__([])
         self.answered = answered
 
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         yield Reply((Text("ok"),), model=self.answered)
 
 
@@ -283,12 +283,12 @@ def test_the_log_names_the_model_that_answered(tmp_path: Path, answered: str, lo
 class Dripping(ScriptedModel):
     """Says a few words, then waits for ever; a retry before it voids what came first."""
 
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         self.requests.append(request)
-        yield TextArrived("void")
-        yield ModelWaits("overloaded", 0.0, 1)
-        yield TextArrived("I think ")
-        yield TextArrived("that")
+        yield TextDelta("void")
+        yield ModelRetrying("overloaded", 0.0, 1)
+        yield TextDelta("I think ")
+        yield TextDelta("that")
         await asyncio.Event().wait()
 
 
@@ -307,7 +307,7 @@ def interrupted(agent: Runtime, seen: Seen, when: Any) -> RunResult:
 
 def test_an_interrupted_answer_keeps_what_was_said(tmp_path: Path) -> None:
     agent, seen = make_agent(tmp_path, Dripping([]))
-    ending = interrupted(agent, seen, lambda event: event == TextArrived("that"))
+    ending = interrupted(agent, seen, lambda event: event == TextDelta("that"))
     assert ending.stop_reason == "interrupted"
     said = [event for event in seen if isinstance(event, AssistantSaid)]
     assert [(plain_text(event.blocks), event.stop_reason) for event in said] == [("I think that", "interrupted")]
@@ -373,7 +373,7 @@ def test_a_pass_that_the_model_asks_for_comes_after_its_batch_with_its_own_summa
 def test_a_summary_that_does_not_come_costs_nothing_but_a_note(tmp_path: Path) -> None:
     long = "\n".join(f"line {number} of something" for number in range(300))
     steps = [calls(call("echo", text=f"{number} {long}")) for number in range(12)]
-    model = ScriptedModel([*steps, calls(call("compact")), NotSetUp("no key"), say("ok")])
+    model = ScriptedModel([*steps, calls(call("compact")), ModelNotSetUp("no key"), say("ok")])
     agent, seen = make_agent(tmp_path, model, window=60_000)
     assert ask(agent).text == "ok"
     assert any(isinstance(event, Compacted) for event in seen)

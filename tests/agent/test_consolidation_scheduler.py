@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from outlive.agent.memory import consolidation_scheduler
-from outlive.agent.memory.consolidation_scheduler import REQUESTS, Consolidation, ConsolidationScheduler
+from outlive.agent.memory.consolidation_scheduler import MAX_REQUESTS, Consolidation, ConsolidationScheduler
 from outlive.errors import OutliveError
-from outlive.memory.consolidate import MANY, ConsolidationReport, consolidate
+from outlive.memory.consolidate import DUE_AFTER_CHANGES, ConsolidationReport, consolidate
 from outlive.memory.memories import Memories
 from outlive.memory.transfer import Imported, import_memories
 from outlive.stores import open_stores
@@ -53,7 +53,7 @@ def fill(memories: Memories) -> None:
     """So much that consolidation is due, with two that say the same."""
     many = [
         ("line", Memory(slug="-", name=f"n{number}", body=f"Thing {number} is so.", created=NOW, updated=NOW))
-        for number in range(MANY)
+        for number in range(DUE_AFTER_CHANGES)
     ]
     import_memories(memories, many, Imported())
     memories.add("one", "The build needs Python 3.11.")
@@ -194,7 +194,7 @@ def test_too_many_memories_are_not_shown_to_a_model_unasked(memories: Memories, 
     long = "x" * 5_000
     many = [
         ("line", Memory(slug="-", name=f"long {n}", body=f"Thing {n} {long}", created=NOW, updated=NOW))
-        for n in range(5 * REQUESTS)
+        for n in range(5 * MAX_REQUESTS)
     ]
     import_memories(memories, many, Imported())
     fill(memories)
@@ -224,7 +224,7 @@ class Silent:
 def test_a_model_is_not_waited_for_when_the_session_ends(
     memories: Memories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    monkeypatch.setattr(consolidation_scheduler, "LAST_SECONDS", 0.05)
+    monkeypatch.setattr(consolidation_scheduler, "CLOSING_TIMEOUT_SECONDS", 0.05)
     fill(memories)
     at = Tidied(memories, tmp_path)
 

@@ -20,20 +20,20 @@ from outlive import (
     ConfigError,
     Event,
     InvalidOutput,
-    Live,
     PermissionAnswer,
-    Question,
+    PermissionQuestion,
     RunResult,
-    TextArrived,
+    StreamEvent,
+    TextDelta,
     ToolFinished,
     UnknownHandle,
     UserSaid,
     tool,
 )
-from outlive.messages import plain_text
+from outlive.messages import Text, plain_text
 from outlive.models.protocol import Reply
-from outlive.request import Request
-from outlive.stream import Arriving
+from outlive.request import OutputFormat, Request
+from outlive.stream import ModelStreamEvent
 from outlive.testing import ScriptedModel, Simulator, call, calls, say
 from outlive.testing.simulator import Step
 from tests.engines import ROOT
@@ -127,9 +127,9 @@ def test_secrets_are_masked_in_what_was_denied(tmp_path: Path) -> None:
 
 
 def test_the_asker_decides(tmp_path: Path) -> None:
-    asked: list[Question] = []
+    asked: list[PermissionQuestion] = []
 
-    async def asker(question: Question) -> PermissionAnswer:
+    async def asker(question: PermissionQuestion) -> PermissionAnswer:
         asked.append(question)
         return PermissionAnswer("yes" if "Oslo" in question.subject else "no", "too far")
 
@@ -149,9 +149,9 @@ def test_a_stream_yields_what_happens_and_the_result_last(tmp_path: Path) -> Non
         seen = [event async for event in agent.stream("hello")]
         assert isinstance(seen[-1], RunResult)
         assert seen[-1].text == "hi"
-        assert [type(event) for event in seen if isinstance(event, (UserSaid, TextArrived, AssistantSaid))] == [
+        assert [type(event) for event in seen if isinstance(event, (UserSaid, TextDelta, AssistantSaid))] == [
             UserSaid,
-            TextArrived,
+            TextDelta,
             AssistantSaid,
         ]
         assert agent._runtime._watchers == [], "a stream leaves no watcher behind"
@@ -203,10 +203,10 @@ def test_a_cancelled_run_leaves_a_session_that_goes_on(tmp_path: Path, during: s
     class Hanging(ScriptedModel):
         hangs = during == "model"
 
-        async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+        async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
             if self.hangs:
                 self.hangs = False
-                yield TextArrived("half an ans")
+                yield TextDelta("half an ans")
                 started.set()
                 await asyncio.Event().wait()
             async for piece in super().stream(request):
@@ -241,9 +241,9 @@ def test_an_agent_that_is_interrupted_says_so(tmp_path: Path) -> None:
 def test_a_watcher_that_raises_is_reported_and_the_run_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    seen: list[Event | Live] = []
+    seen: list[Event | StreamEvent] = []
 
-    def broken(event: Event | Live) -> None:
+    def broken(event: Event | StreamEvent) -> None:
         raise RuntimeError("boom")
 
     async def work(agent: Agent) -> None:
@@ -342,6 +342,51 @@ def test_a_stream_can_have_an_output_too(tmp_path: Path) -> None:
         assert getattr(last, "output", None) == Weather(3)
 
     with_agent(tmp_path, ScriptedModel([say('{"degrees": 3}')]), work)
+
+
+def test_a_new_session_has_its_output_enforced_from_the_start(tmp_path: Path) -> None:
+    seen: list[OutputFormat | None] = []
+
+    def answer(request: Request) -> Step:
+        seen.append(request.output)
+        return say('{"degrees": 3}')
+
+    async def work(agent: Agent) -> None:
+        await agent.run("How warm?", output=Weather)
+        await agent.run("Thank you.")
+        await agent.run("And now?", output=Weather)
+
+    with_agent(tmp_path, ScriptedModel([answer, answer, answer]), work)
+    assert [wanted and wanted.name for wanted in seen] == ["Weather", None, None]
+
+
+def test_in_a_session_that_goes_on_only_the_repair_is_enforced_because_of_the_cache(tmp_path: Path) -> None:
+    seen: list[OutputFormat | None] = []
+
+    def answering(text: str) -> Callable[[Request], Step]:
+        def answer(request: Request) -> Step:
+            seen.append(request.output)
+            return say(text)
+
+        return answer
+
+    async def work(agent: Agent) -> None:
+        await agent.run("Hello.")
+        assert (await agent.run("How warm?", output=Weather)).output == Weather(3)
+        await agent.run("Thank you.")
+
+    script = [answering(text) for text in ("Hi.", "warm", '{"degrees": 3}', "Bye.")]
+    with_agent(tmp_path, ScriptedModel(script), work)
+    assert [wanted and wanted.name for wanted in seen] == [None, None, "Weather", None]
+
+
+def test_what_the_harness_asks_for_an_output_is_not_of_the_user(tmp_path: Path) -> None:
+    async def work(agent: Agent) -> None:
+        await agent.run("How warm?", output=Weather)
+        said = [block for event in agent.events if isinstance(event, UserSaid) for block in event.blocks]
+        assert [block.origin for block in said if isinstance(block, Text)] == ["user", "harness", "harness"]
+
+    with_agent(tmp_path, ScriptedModel([say("warm"), say('{"degrees": 3}')]), work)
 
 
 def test_the_schema_is_not_taken_for_the_words_of_the_user(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from outlive.agent.forking import fork
 from outlive.messages import Text, ToolResult, plain_text
 from outlive.request import Request
 from outlive.stores import open_stores
-from outlive.stores.logs.blobs import SPILL
+from outlive.stores.logs.blobs import BLOB_MIN_CHARS
 from outlive.testing import ScriptedModel, call, calls, say
 from outlive.testing.simulator import Step
 from tests.agents import make_agent, run
@@ -117,7 +117,7 @@ def test_undoing_what_came_after_an_event_takes_back_what_was_queued_after_it(tm
 
 
 def test_a_wall_of_text_that_waited_is_said_whole_and_once(tmp_path: Path) -> None:
-    wall = "word " * SPILL
+    wall = "word " * BLOB_MIN_CHARS
     killed_with(tmp_path, wall)
     agent, _ = make_agent(tmp_path, ScriptedModel([say("done")]), resume=True)
     run(agent.go_on())

@@ -14,7 +14,7 @@ from outlive.errors import StoreUnavailable
 from outlive.events import Event, Noted, UsageReported
 from outlive.memory.learning import keep
 from outlive.memory.learning.candidate import Candidate, against
-from outlive.memory.learning.keep import NEAR
+from outlive.memory.learning.keep import MAX_COMPARED
 from outlive.memory.memories import Memories
 from outlive.memory.prompt_block import shown_in
 from outlive.memory.transfer import Imported, import_memories
@@ -142,7 +142,7 @@ def test_among_many_memories_only_those_near_are_compared_and_the_right_one_is_f
     assert at.told("The room with number 18 has plants.").startswith("remembered")
     at.remember("Something else entirely.", "N300", "project", "project")  # called like the user's, and no correction
     assert len(context.bodies()) == 602
-    assert max(compared) <= NEAR + 2
+    assert max(compared) <= MAX_COMPARED + 2
 
 
 def test_what_is_about_the_person_is_known_in_all_projects(context: Desk) -> None:

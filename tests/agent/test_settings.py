@@ -63,8 +63,8 @@ def test_what_is_no_number_is_refused(value: object) -> None:
     [
         ("rich,engage", {}, "is not of the form engage=0.7"),
         ("rich,engage=x", {}, "is not of the form engage=0.7"),
-        ("rich,kept_tokens=5", {}, "'kept_tokens' is no number of a policy; there are engage, payback,"),
-        ("rich,name=5", {}, "'name' is no number of a policy"),
+        ("rich,kept_tokens=5", {}, "'kept_tokens' is not a setting of a policy; there are engage, payback,"),
+        ("rich,name=5", {}, "'name' is not a setting of a policy"),
         ("nobody", {"mine": {}}, "no policy 'nobody'; there are lean, medium, rich, max, mine"),
         ("mine", {"mine": {"base": "nobody"}}, "it is one of lean, medium, rich, max"),
         ("mine", {"mine": 7}, "is not a table of numbers"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from outlive import Agent, Mode
+from outlive import Agent, PermissionMode
 from outlive.events import AssistantSaid, Event, ToolFinished, UserSaid
 from outlive.messages import plain_text, tool_calls
 from outlive.models.openai.model import OpenAIModel
@@ -22,7 +22,7 @@ BROKEN = '{"name": "list_files", "arguments": {}}'
 
 
 def play(
-    folder: Path, *script: Any, mode: Mode = "ask", said: str = "Which files are there?"
+    folder: Path, *script: Any, mode: PermissionMode = "ask", said: str = "Which files are there?"
 ) -> tuple[RunResult, list[Event]]:
     """A run of the real agent with an OpenAI model that says these things."""
     with Simulator([step if not isinstance(step, str) else say(step) for step in script]) as sim:
@@ -33,7 +33,7 @@ def play(
             try:
                 return await agent.run(said), list(agent.events)
             finally:
-                agent._runtime.remembering = None
+                agent._runtime.memory = None
                 await agent.close()
                 await model.close()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from outlive.config import Workspace
-from outlive.config.dotenv import LARGEST, MOST_SECRETS, NAMES, DotEnv
+from outlive.config.dotenv import KNOWN_VARIABLES, MAX_FILE_BYTES, MAX_SECRETS, DotEnv
 from outlive.config.home import forget, trust
 from outlive.errors import ConfigError
 
@@ -14,7 +14,7 @@ from outlive.errors import ConfigError
 @pytest.fixture(autouse=True)
 def nothing_exported(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     monkeypatch.setenv("OUTLIVE_HOME", str(tmp_path_factory.mktemp("home")))
-    for name in NAMES:
+    for name in KNOWN_VARIABLES:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -26,7 +26,7 @@ def written(folder: Path, text: str, *, trusted: bool = True) -> DotEnv:
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KNOWN_VARIABLES)
 def test_nothing_about_the_model_counts_until_the_file_is_trusted(tmp_path: Path, name: str) -> None:
     found = written(tmp_path, f"{name}=http://localhost/theirs\n", trusted=False)
     assert name not in found.environment()
@@ -75,9 +75,9 @@ def test_what_is_masked_by_name_cannot_put_words_into_a_text_or_take_them_out(tm
 
 def test_a_large_file_is_refused_and_of_many_variables_the_first_are_masked(tmp_path: Path) -> None:
     found = written(tmp_path, "".join(f"KEY_{number}=v-{number}\n" for number in range(1000)), trusted=False)
-    assert list(found.secrets) == [f"KEY_{number}" for number in range(MOST_SECRETS)]
+    assert list(found.secrets) == [f"KEY_{number}" for number in range(MAX_SECRETS)]
     with pytest.raises(ConfigError, match="larger"):
-        written(tmp_path, "A=b\n" * LARGEST, trusted=False)
+        written(tmp_path, "A=b\n" * MAX_FILE_BYTES, trusted=False)
 
 
 def test_what_is_shown_has_no_values_of_keys_and_headers(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from outlive import events as ev
 from outlive.context.engine import Engine
 from outlive.messages import Block, Image, Origin, Text, Thinking, ToolCall
 
-TEXT = "lorem value_{n} src/mod_{n}.py:{n} calls helper_{n}() in 漢字 line {n} éß🎈"
+TEXT = "{word} value_{n} src/mod_{n}.py:{n} calls helper_{n}() in 漢字 line {n} éß🎈"
 
 PICTURE = Image("image/png", "aGVsbG8=")
 
@@ -50,8 +50,13 @@ class Story:
 
 
 def body(seed: int, lines: int) -> str:
-    """A result with names that differ by seed."""
-    return "\n".join(TEXT.format(n=seed * 1000 + number) for number in range(lines))
+    """A result with names that differ by seed. Its lines differ in more than numbers, as those of code do."""
+    return "\n".join(TEXT.format(n=seed * 1000 + number, word=_word(number)) for number in range(lines))
+
+
+def _word(number: int) -> str:
+    """A word of five letters, another one for each number, without those of hexadecimal digits."""
+    return "".join("ghijklmnop"[int(digit)] for digit in f"{number:05}")
 
 
 def long_story(steps: int, lines: int = 60) -> Story:

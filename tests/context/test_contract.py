@@ -11,7 +11,7 @@ from outlive.context.contract import broken
 from outlive.context.engine import Engine
 from outlive.context.pages import visible_pages
 from outlive.context.passes import ladder
-from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, plan_pass, view_tokens
+from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, Survey, plan_pass, view_tokens
 from outlive.context.passes.stubs import header
 from outlive.context.policy import Policy
 from outlive.context.view import Segment, conversation
@@ -51,8 +51,8 @@ def planned(engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Spoil) -> tu
     """Ask for the next request while every plan is spoilt; what was planned from, and the spoilt plan."""
     seen: list[tuple[PassInput, PassPlan]] = []
 
-    def plan(given: PassInput, depth: PassDepth) -> PassPlan:
-        seen.append((given, spoil(given, plan_pass(given, depth))))
+    def plan(given: PassInput, depth: PassDepth, survey: Survey | None = None) -> PassPlan:
+        seen.append((given, spoil(given, plan_pass(given, depth, survey))))
         return seen[-1][1]
 
     monkeypatch.setattr(ladder, "plan_pass", plan)

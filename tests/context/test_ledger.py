@@ -74,6 +74,18 @@ def test_a_command_is_known_however_its_tool_spells_it(tool: str, given: dict[st
     assert book.ledger.commits == {"1a2b3c4": "Fix it"}
 
 
+@pytest.mark.parametrize(
+    ("script", "label"),
+    [
+        ('text(await tools.exec_command({"cmd": "grep \\"a b\\" x.txt", "yield": 1}))', 'exec grep "a b" x.txt'),
+        ('const found = await tools.exec_command({cmd:"make"});', "exec make"),
+        ("text(1 + 1)", "exec"),
+    ],
+)
+def test_the_label_of_a_script_says_which_command_it_runs(script: str, label: str) -> None:
+    assert call_label(ToolCall("1", "exec", {"input": script})) == label
+
+
 def test_the_label_of_a_list_of_words_says_what_ran() -> None:
     call = ToolCall("1", "shell", {"command": ["bash", "-lc", "cat src/app.py | head"], "workdir": "/repo"})
     assert call_label(call) == "shell cat src/app.py | head"

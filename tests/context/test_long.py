@@ -6,7 +6,6 @@ import msgspec
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.pieces import Line
 from outlive.context.policy import Policy
 from outlive.messages import ToolCall
 from tests.context.story import Story, body, long_story
@@ -81,20 +80,27 @@ def test_a_pass_that_was_taken_back_can_be_made_again_to_the_letter() -> None:
     assert (second.digest, second.edits, second.fold_to) == (first.digest, first.edits, first.fold_to)
 
 
-def lines_alive() -> list[Line]:
-    gc.collect()
-    return [found for found in gc.get_objects() if isinstance(found, Line)]
-
-
-def test_the_lines_of_what_was_folded_are_not_kept_as_objects() -> None:
-    before = lines_alive()  # held, so that no line of another test goes while this one counts
-    grown: list[int] = []
+def test_what_a_session_keeps_is_little_for_the_collector_of_garbage() -> None:
+    """Units, pieces, lines and events are very many, and a full collection would look at each of them."""
+    tracked: list[int] = []
     engine = Engine(WINDOW, EAGER)
     for number, event in enumerate(long_story(320).events):
         if isinstance(event, ev.AssistantSaid):
             engine.next_request()
         engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
         if number in (320, 640):
-            grown.append(len(lines_alive()) - len(before))
+            gc.collect()
+            tracked.append(len(gc.get_objects()))
     assert engine.history.index.lines > 15_000
-    assert grown[1] < 1.5 * grown[0]
+    assert tracked[1] - tracked[0] < 5 * 160  # in 160 steps
+
+
+def test_the_pool_of_folded_lines_does_not_grow_with_the_session() -> None:
+    engine, sizes = Engine(WINDOW, EAGER), list[int]()
+    for number, event in enumerate(long_story(320).events):
+        if isinstance(event, ev.AssistantSaid):
+            engine.next_request()
+        engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
+        if number in (320, 640):
+            sizes.append(len(engine.pool()))
+    assert 0 < sizes[1] < 1.5 * sizes[0]

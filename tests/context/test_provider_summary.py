@@ -1,4 +1,4 @@
-"""A summary that the provider wrote stands in front; what was said since follows it unchanged, then the digest."""
+"""A summary that the provider wrote comes first; what was said since follows it unchanged, then the digest."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from outlive.messages import Message, Opaque, Text, Thinking
 from outlive.models.anthropic.request import request_form
 from outlive.models.openai.form import request_form as chat_form
 from outlive.models.openai.responses_form import responses_form
-from outlive.models.sanitize import NO_SUMMARY
+from outlive.models.sanitize import HIDDEN_SUMMARY
 from outlive.request import Request
 from tests.context.story import long_story
 
@@ -264,7 +264,7 @@ def test_a_model_that_cannot_read_it_gets_the_digest_alone(front: bool) -> None:
     items = responses_form(request, breakpoints=True)["input"][1:]
     assert "compaction" not in str([claude, chat, items])
     assert [claude[0]["role"], chat[0]["role"], items[0]["role"]] == ["user"] * 3
-    assert (claude[0]["content"][0]["text"] == NO_SUMMARY) is not front
+    assert (claude[0]["content"][0]["text"] == HIDDEN_SUMMARY) is not front
     assert not any(block["type"] == "thinking" for message in claude for block in message["content"])
 
 

@@ -1,4 +1,4 @@
-"""A digest grows by segments: what stands in the provider's cache is left as it is while that pays."""
+"""A digest grows by segments: what is in the provider's cache is left as it is while that pays."""
 
 import pytest
 from hypothesis import given

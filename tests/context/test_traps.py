@@ -134,6 +134,19 @@ def test_the_latest_work_is_what_stays_whole() -> None:
     assert body(0, 60) not in text
 
 
+def test_a_large_result_does_not_make_the_tail_much_larger() -> None:
+    engine = Engine(100_000, Policy(name="x", tail_tokens=2_000, tail=0.02))
+    story = long_story(6)
+    story.step(body(500, 200))
+    for number in range(3):
+        story.step(body(600 + number, 10))
+    engine.extend(story.events)
+    engine.compact()
+    text = shown(engine.next_request().messages)
+    assert body(600, 10) in text
+    assert body(500, 200) not in text
+
+
 def test_the_tail_is_not_repeated_in_the_digest() -> None:
     engine = Engine(20_000, EAGER)
     engine.extend(long_story(30).events)

@@ -75,7 +75,9 @@ def test_more_than_150_calls_in_a_window_of_30k_whatever_goes_wrong(folder: Path
         ):
             sim.faults.add(fault, at=numbers)
         client = Client(folder, sim, model)
-        result = client("-p", PROMPT, "--permission-mode", "bypass", "--context-window", str(WINDOW))
+        result = client(
+            "-p", PROMPT, "--permission-mode", "bypass", "--context-window", str(WINDOW), "--tools", "all"
+        )
         assert (result.code, result.out.strip()) == (0, DONE), result.err
         check_requests(sim)
         check_end(folder, client)
@@ -93,7 +95,7 @@ def test_killed_at_random_and_resumed_it_ends_the_same(folder: Path, seed: int) 
     chance = random.Random(seed)
     with Simulator(brain=worker(ROUNDS), window=WINDOW) as sim:
         client = Client(folder, sim)
-        options = ("--permission-mode", "bypass", "--context-window", str(WINDOW))
+        options = ("--permission-mode", "bypass", "--context-window", str(WINDOW), "--tools", "all")
         process = client.start("-p", PROMPT, *options)
         for _ in range(DEATHS):
             wait_for_work(sim, process)
@@ -114,7 +116,7 @@ def test_sessions_tasks_and_memories_live_in_any_engine(folder: Path, engine: En
     with Simulator(brain=worker(8), window=WINDOW) as sim:
         client = Client(folder, sim)
         client.environment["OUTLIVE_STORE"] = engine.url
-        options = ("--permission-mode", "bypass", "--context-window", str(WINDOW))
+        options = ("--permission-mode", "bypass", "--context-window", str(WINDOW), "--tools", "all")
         result = client("-p", PROMPT, *options, "--max-turns", "4")
         assert result.code == 3, result.err
         result = client("-p", "Remember that the rounds are numbered from one.", "--continue", *options)

@@ -87,7 +87,7 @@ def test_a_log_that_came_with_the_folder_cannot_grant_a_mode(folder: Path) -> No
         client("-p", "Go.", "--permission-mode", "bypass")
         client.environment["OUTLIVE_HOME"] = str(folder.parent / "another-home")
         client("-p", "Go on.", "--continue")
-        assert "needs the user's word" in sim.requests[-1].last_results()[0].text
+        assert "needs permission" in sim.requests[-1].last_results()[0].text
     assert not (folder / "owned").exists()
 
 

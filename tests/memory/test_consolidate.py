@@ -7,9 +7,16 @@ from typing import Any
 
 import pytest
 
-from outlive.memory.consolidate import AGE, MANY, SESSIONS, Busy, consolidate, due
+from outlive.memory.consolidate import (
+    DUE_AFTER,
+    DUE_AFTER_CHANGES,
+    DUE_AFTER_SESSIONS,
+    ConsolidationBusy,
+    consolidate,
+    due,
+)
 from outlive.memory.memories import Memories
-from outlive.memory.operations import LONGEST, batches, consolidation_request
+from outlive.memory.operations import MAX_REQUEST_CHARS, batches, consolidation_request
 from outlive.memory.transfer import Imported, import_memories
 from outlive.stores.memories.records import Memory, MemoryStep, Provenance
 
@@ -241,7 +248,7 @@ def test_the_batches_together_show_everything(memories: Memories) -> None:
     seen: list[str] = []
 
     def keep(request: str) -> str:
-        assert len(request) < LONGEST + 2_000
+        assert len(request) < MAX_REQUEST_CHARS + 2_000
         seen.extend(ids(request))
         return json.dumps({"keep": ids(request)})
 
@@ -363,7 +370,7 @@ def test_two_do_not_consolidate_at_once(shared: Memories) -> None:
     shared.add("a", "The port is eighty.")
 
     def inside(request: str) -> str:
-        with pytest.raises(Busy):
+        with pytest.raises(ConsolidationBusy):
             consolidate(Memories(*shared.stores.values()))
         return json.dumps({"keep": ["a"]})
 
@@ -380,11 +387,11 @@ def steps(*ops: str, at: datetime = NOW) -> list[MemoryStep]:
 def test_it_is_due_after_many_changes_some_sessions_or_a_week() -> None:
     assert due([], now=NOW) == ""
     assert due(steps("add"), now=NOW) == ""
-    assert "changes" in due(steps(*["add"] * MANY), now=NOW)
-    assert "sessions" in due(steps("add"), now=NOW, sessions=SESSIONS)
-    assert "days" in due(steps("add"), now=NOW + AGE)
-    assert due(steps("add", "consolidate"), now=NOW + 10 * AGE, sessions=99) == ""
-    assert "days" in due(steps("add", "consolidate", "add"), now=NOW + AGE)
+    assert "changes" in due(steps(*["add"] * DUE_AFTER_CHANGES), now=NOW)
+    assert "sessions" in due(steps("add"), now=NOW, sessions=DUE_AFTER_SESSIONS)
+    assert "days" in due(steps("add"), now=NOW + DUE_AFTER)
+    assert due(steps("add", "consolidate"), now=NOW + 10 * DUE_AFTER, sessions=99) == ""
+    assert "days" in due(steps("add", "consolidate", "add"), now=NOW + DUE_AFTER)
 
 
 @pytest.mark.parametrize("answer", ["[]", '{"keep": ["a"]}'])

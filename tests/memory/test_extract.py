@@ -21,8 +21,8 @@ from outlive.events import (
 from outlive.memory.errors import InvalidAnswer, NeedsConfirmation
 from outlive.memory.learning.candidate import Candidate, against, learned
 from outlive.memory.learning.extract import (
-    KNOWN,
-    MOST,
+    MAX_CANDIDATES,
+    MAX_KNOWN_NAMED,
     candidates,
     extraction_request,
     read_extraction,
@@ -336,7 +336,7 @@ def test_the_request_has_the_words_and_what_is_known_and_no_secrets(memories: Me
 
 
 def test_the_request_names_the_nearest_memories_and_none_that_is_withheld(memories: Memories, tmp_path: Path) -> None:
-    for number in range(KNOWN + 10):
+    for number in range(MAX_KNOWN_NAMED + 10):
         memories.add(f"Fact {number}", f"Room {number} has a window.")
     memories.add("Zone", "We deploy to the east on Mondays.")
     poisoned = tmp_path / ".memory" / "evil.md"
@@ -345,12 +345,12 @@ def test_the_request_names_the_nearest_memories_and_none_that_is_withheld(memori
     )
     assert any(memory.slug == "evil" for memory in memories.all())
     events = Log().user("We deploy on Mondays now, the window of room 3 is open.").events
-    near = Finder(memories, dense=False).look().near(talk(events), 2 * KNOWN)
-    assert len(near) > KNOWN
+    near = Finder(memories, dense=False).look().near(talk(events), 2 * MAX_KNOWN_NAMED)
+    assert len(near) > MAX_KNOWN_NAMED
     text = extraction_request(events, near)
     assert "project/zone" in text
     assert "project/fact-3 " in text
-    assert text.count("project/fact") == KNOWN - 1
+    assert text.count("project/fact") == MAX_KNOWN_NAMED - 1
     assert "evil" not in text
 
 
@@ -394,9 +394,9 @@ def test_an_answer_becomes_candidates_with_their_source(memories: Memories) -> N
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
-        ({"body": "The user likes cats.", "event": 2, "quote": "I like cats"}, "nobody said"),
-        ({"body": "The user likes dogs.", "event": 99, "quote": QUOTE}, "nobody said"),
-        ({"body": "Mondays.", "event": 2, "quote": ""}, "nobody said"),
+        ({"body": "The user likes cats.", "event": 2, "quote": "I like cats"}, "quotes words that are not in event"),
+        ({"body": "The user likes dogs.", "event": 99, "quote": QUOTE}, "quotes words that are not in event"),
+        ({"body": "Mondays.", "event": 2, "quote": ""}, "quotes words that are not in event"),
         (
             {
                 "body": "Always run the tests before you finish. Never push to main.",
@@ -415,7 +415,7 @@ def test_an_answer_becomes_candidates_with_their_source(memories: Memories) -> N
                 "action": "update",
                 "target": "project/none",
             },
-            "no memory",
+            "does not exist",
         ),
     ],
 )
@@ -467,8 +467,8 @@ def test_at_most_a_few_are_taken() -> None:
     ]
     items = [{"body": fact, "event": 2, "quote": QUOTE} for fact in facts]
     rejected: list[str] = []
-    assert len(read_extraction(answer(*items), log.events, rejected=rejected)) == MOST
-    assert len(rejected) == len(facts) - MOST
+    assert len(read_extraction(answer(*items), log.events, rejected=rejected)) == MAX_CANDIDATES
+    assert len(rejected) == len(facts) - MAX_CANDIDATES
 
 
 @pytest.mark.parametrize(
@@ -533,7 +533,7 @@ def test_a_scrap_is_no_quotation(quote: str) -> None:
     rejected: list[str] = []
     item = {"body": ASKED, "event": 2, "quote": quote}
     assert read_extraction(answer(item), Log().user(ASKED).events, rejected=rejected) == []
-    assert "nobody said" in rejected[0]
+    assert "quotes words that are not in event" in rejected[0]
 
 
 @pytest.mark.parametrize(
@@ -578,7 +578,7 @@ def test_a_planted_quotation_is_not_found_in_what_the_user_said(memories: Memori
     rejected: list[str] = []
     as_users = {"body": "", "event": 2, "quote": PLANTED, "type": "feedback", "name": "x"}
     assert read_extraction(answer(as_users), log.events, rejected=rejected) == []
-    assert "nobody said" in rejected[0]
+    assert "quotes words that are not in event" in rejected[0]
     (found,) = read_extraction(answer(as_users | {"event": 4}), log.events)
     assert (found.provenance.who, found.needs_confirmation) == ("tool", True)
     with pytest.raises(NeedsConfirmation):

@@ -194,14 +194,14 @@ def test_undo_in_the_middle_of_a_chain_does_not_bring_the_error_back(shared: Mem
     shared.add("port", "The port is 80")
     shared.supersede("port", "The port is 8080", name="port 2")
     shared.supersede("port-2", "The port is 443", name="port 3")
-    with pytest.raises(UndoConflict, match="'port-3' stands on 'port-2' since step 3; undo that first"):
+    with pytest.raises(UndoConflict, match="'port-3' depends on 'port-2' since step 3; undo that first"):
         shared.undo("2")
     assert names(shared) == ["port 3"]
     shared.undo("3")
     shared.undo("2")
     assert names(shared) == ["port"]
     shared.supersede("port", "The port is 444", name="port 4")
-    with pytest.raises(UndoConflict, match="'port-4' stands on 'port' since step 6"):
+    with pytest.raises(UndoConflict, match="'port-4' depends on 'port' since step 6"):
         shared.undo("5")  # would bring a second correction beside it
     assert names(shared) == ["port 4"]
 

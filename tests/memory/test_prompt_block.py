@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.memory.prompt_block import CLOSE, LONGEST, OPEN, block, shown_in
+from outlive.memory.prompt_block import CLOSE, MAX_MEMORY_CHARS, OPEN, block, shown_in
 from outlive.stores.memories.records import Memory, Provenance
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -74,7 +74,7 @@ def test_secrets_that_came_by_hand_are_masked() -> None:
 
 def test_a_long_one_is_cut_and_says_so() -> None:
     text = block([memory(body="word " * 2_000)])
-    assert len(text) < LONGEST + 800
+    assert len(text) < MAX_MEMORY_CHARS + 800
     assert "6000 more characters: outlive memory get one" in text
 
 

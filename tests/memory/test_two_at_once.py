@@ -177,9 +177,9 @@ class TwoAtOnce(RuleBasedStateMachine):
         assert [problem.where for problem in book.left_out()] == [problem.where for problem in fresh.left_out()]
         query = "is the port of the host red or blue?"
         found = self.finders[who].look().search(query, 50)
-        anew = Finder(fresh, dense=False, cache=self.root / "cache").look().search(query, 50)
+        reopened = Finder(fresh, dense=False, cache=self.root / "cache").look().search(query, 50)
         assert sorted((m.slug, m.body, round(score, 6)) for m, score in found) == sorted(
-            (m.slug, m.body, round(score, 6)) for m, score in anew
+            (m.slug, m.body, round(score, 6)) for m, score in reopened
         )
         self.unseen[who] = False
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from outlive.context.ledger.shell import DEEPEST, read_line
 from outlive.shell import lenient
-from outlive.shell.lenient import LONGEST, programs
+from outlive.shell.lenient import MAX_PARSED_BYTES, programs
 from outlive.shell.tree import parse
 from tests.shell.recorded import recorded_commands
 
@@ -90,7 +90,7 @@ def test_what_follows_the_text_of_a_long_file_is_read(parsed: list[int]) -> None
     body = "x = 'a > b' && (c)\n" * 2_000
     line = f"cat > a.py <<'END' && chmod +x a.py\n{body}END\npytest -q && cat <<-E1\n{body}\tE1\nls"
     assert words(line) == [["cat"], ["chmod", "+x", "a.py"], ["pytest", "-q"], ["cat"], ["ls"]]
-    assert max(parsed) <= LONGEST
+    assert max(parsed) <= MAX_PARSED_BYTES
 
 
 FLOODS = (
@@ -123,7 +123,7 @@ def test_the_parser_is_given_little_of_any_line(unit: str, parsed: list[int]) ->
     """tree-sitter takes time and memory that grow with the square of what it cannot make sense of."""
     read_line((unit * 256_000)[:256_000])
     assert parsed
-    assert sum(parsed) <= LONGEST * (1 + DEEPEST)
+    assert sum(parsed) <= MAX_PARSED_BYTES * (1 + DEEPEST)
 
 
 @given(
@@ -151,4 +151,4 @@ def test_recorded_commands_can_be_read(parsed: list[int]) -> None:
     found = [program for line in lines for program in read_line(line).programs]
     assert len(found) > len(lines)
     assert all(program.words for program in found)
-    assert max(parsed) <= LONGEST
+    assert max(parsed) <= MAX_PARSED_BYTES

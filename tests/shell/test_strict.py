@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from outlive.shell import strict
-from outlive.shell.strict import LONGEST, MOST_OPERATORS, commands
+from outlive.shell.strict import MAX_OPERATORS, MAX_PARSED_BYTES, commands
 from outlive.shell.tree import parse
 from tests.shell.real_bash import RealBash
 from tests.shell.recorded import recorded_commands
@@ -169,8 +169,8 @@ def test_the_parser_is_given_only_what_it_can_read_fast(unit: str, monkeypatch: 
     monkeypatch.setattr(strict, "parse", counted)
     for size in (5_000, 9_000, 256_000):
         commands((unit * size)[:size])
-    assert all(len(source) <= LONGEST for source in given)
-    assert all(sum(map(source.count, (b";", b"|", b"&", b"<", b">", b"\n"))) <= MOST_OPERATORS for source in given)
+    assert all(len(source) <= MAX_PARSED_BYTES for source in given)
+    assert all(sum(map(source.count, (b";", b"|", b"&", b"<", b">", b"\n"))) <= MAX_OPERATORS for source in given)
 
 
 def test_a_line_of_many_commands_is_read_without_recursion() -> None:
@@ -178,4 +178,4 @@ def test_a_line_of_many_commands_is_read_without_recursion() -> None:
     assert found is not None
     assert len(found) == 100
     assert commands(" && ".join(["a b"] * 200)) is None
-    assert commands("a " + "b" * LONGEST) is None
+    assert commands("a " + "b" * MAX_PARSED_BYTES) is None

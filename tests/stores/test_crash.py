@@ -244,7 +244,7 @@ def test_kill_9_of_workers_beside_others_that_go_on(
 def check(
     engine: Engine, survivor: TaskGraph, model: Model, lines: list[tuple[str, Any]]
 ) -> tuple[Model, bool | None]:
-    """Look with a store opened anew and with one that was open all along; then let the latter go on."""
+    """Look with a store that was just opened and with one that was open all along; then let the latter go on."""
     fresh = engine.open()
     tasks, _, _ = look(fresh)
     known = len(model.ever)

@@ -698,7 +698,7 @@ def renamed(text: str, path: Path) -> str:
 
 
 def test_readers_never_see_half_of_a_batch(files: Engine, tmp_path: Path) -> None:
-    """A writer moves pairs of tasks back and forth; whoever looks must find both or neither moved."""
+    """A writer moves pairs of tasks back and forth; a reader must find both or neither moved."""
     graph = files.graph()
     graph.create_many([TaskDraft(subject="0") for _ in range(30)])
     script = """

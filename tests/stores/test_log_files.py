@@ -2,6 +2,7 @@
 
 import errno
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,9 @@ from msgspec.structs import replace
 
 from outlive.agent import Session
 from outlive.errors import StoreError, StoreUnavailable
-from outlive.events import Event, ToolFinished, Unknown, UserSaid, decode, encode
+from outlive.events import Event, Noted, SessionStarted, ToolFinished, Unknown, UserSaid, decode, encode
 from outlive.messages import Image, Text
-from outlive.stores.logs.blobs import SPILL
+from outlive.stores.logs.blobs import BLOB_MIN_CHARS
 from outlive.stores.logs.files import FileLogStore
 from outlive.stores.logs.names import file_name, session_of
 from outlive.stores.logs.protocol import DamagedBlob, Log, SessionBusy, SessionTooLarge
@@ -110,7 +111,7 @@ def test_every_damaged_copy_of_a_blob_is_kept(logs: FileLogStore) -> None:
 
 
 def test_a_result_without_text_keeps_its_blob(logs: FileLogStore, path: Path) -> None:
-    text = "x" * SPILL
+    text = "x" * BLOB_MIN_CHARS
     kept = replace(result(4, ""), blob=logs.put_blob(text.encode()))
     with logs.writer("s") as writer:
         writer.append([kept])
@@ -348,7 +349,7 @@ def test_a_log_of_many_gigabytes_is_refused_before_it_is_read(logs: FileLogStore
 def test_a_line_too_long_to_read_is_named_and_the_rest_is_used(
     logs: FileLogStore, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("outlive.stores.logs.files.LONGEST", 70_000)
+    monkeypatch.setattr("outlive.stores.logs.files.MAX_LINE_BYTES", 70_000)
     for number in (4, 5):
         with path.open("ab") as file:
             file.write(b"x" * 200_000)
@@ -373,7 +374,7 @@ def test_of_very_many_damaged_lines_most_are_only_counted(logs: FileLogStore, pa
 
 # -- blobs
 
-LARGE = "a line of output\n" * SPILL
+LARGE = "a line of output\n" * BLOB_MIN_CHARS
 
 
 @pytest.fixture
@@ -408,7 +409,7 @@ def test_a_lost_blob_is_named_and_contained(logs: FileLogStore, blob: Path, dama
         logs.get_blob(blob.stem)
 
 
-PICTURE = Image(data="aGFsbG8=" * SPILL)
+PICTURE = Image(data="aGFsbG8=" * BLOB_MIN_CHARS)
 
 
 @pytest.mark.usefixtures("path")
@@ -489,3 +490,39 @@ def test_what_was_said_is_private_and_left_out_by_git(tmp_path: Path) -> None:
         assert (tmp_path / name / ".gitignore").read_text().endswith("\n*\n")
         assert (tmp_path / name).stat().st_mode & 0o077 == 0
     assert [info.id for info in store.sessions()] == ["s"]
+
+
+def test_a_tail_waits_for_the_end_of_a_line(tmp_path: Path) -> None:
+    store = FileLogStore(tmp_path, durability="process")
+    with store.create("s") as writer:
+        writer.append([SessionStarted(id=1, time=1.0, session="s")])
+    tail = store.tail("s")
+    tail.read()
+    line = encode(Noted(id=2, time=2.0, parent=1, text="whole")) + b"\n"
+    with store.path("s").open("ab") as file:
+        file.write(line[:20])
+        file.flush()
+        assert tail.read() == Log("s", ())
+        file.write(line[20:])
+        file.flush()
+        assert [event.id for event in tail.read().events] == [2]
+    tail.close()
+
+
+def test_asking_for_a_writer_keeps_no_writer_out(tmp_path: Path) -> None:
+    store = FileLogStore(tmp_path, durability="process")
+    store.create("s").close()
+    stop = threading.Event()
+
+    def ask() -> None:
+        while not stop.is_set():
+            store.has_writer("s")
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    try:
+        for _ in range(200):
+            store.writer("s").close()
+    finally:
+        stop.set()
+        asker.join()

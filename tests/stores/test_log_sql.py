@@ -8,7 +8,7 @@ import pytest
 
 from outlive.stores import open_stores
 from outlive.stores.logs import sql as sql_log
-from outlive.stores.logs.blobs import SPILL
+from outlive.stores.logs.blobs import BLOB_MIN_CHARS
 from outlive.stores.logs.protocol import SessionBusy, SessionTooLarge
 from outlive.stores.logs.sql import SQLLogStore
 from outlive.testing.log_store import note, result, started
@@ -45,7 +45,7 @@ def test_a_writer_on_another_machine_is_waited_for(logs: SQLLogStore, monkeypatc
     far.append([started("s")])
     with pytest.raises(SessionBusy, match="on elsewhere"):
         logs.writer("s")
-    monkeypatch.setattr(sql_log, "SILENT_SECONDS", 0.0)
+    monkeypatch.setattr(sql_log, "WRITER_TIMEOUT_SECONDS", 0.0)
     near = logs.writer("s")
     near.append([note(2)])
     with pytest.raises(SessionBusy, match="taken over"):
@@ -66,7 +66,7 @@ def test_a_writer_whose_process_is_gone_makes_way(logs: SQLLogStore) -> None:
 
 def test_a_damaged_row_is_named_and_passed_over(logs: SQLLogStore) -> None:
     with logs.create("s") as writer:
-        writer.append([started("s"), note(2), result(3, "x" * SPILL), note(4)])
+        writer.append([started("s"), note(2), result(3, "x" * BLOB_MIN_CHARS), note(4)])
     change(logs, "UPDATE outlive_session_events SET body = :body WHERE id = 2", body=b"\x00junk")
     change(logs, "UPDATE outlive_blobs SET data = :data", data=b"other")
     log = logs.read("s")
@@ -75,7 +75,7 @@ def test_a_damaged_row_is_named_and_passed_over(logs: SQLLogStore) -> None:
     assert "row 2" in str(log.damage[0])
     assert "outlive_blobs" in str(log.damage[1])
     assert logs.info("s").last_event == 4
-    logs.put_blob(b"x" * SPILL)
+    logs.put_blob(b"x" * BLOB_MIN_CHARS)
     assert len(logs.read("s").damage) == 1
 
 
@@ -84,7 +84,7 @@ def test_a_session_that_would_not_fit_into_memory_is_refused(
 ) -> None:
     with logs.create("s") as writer:
         writer.append([started("s"), note(2, "x" * 5000)])
-    monkeypatch.setattr("outlive.stores.logs.lines.LARGEST", 4000)
+    monkeypatch.setattr("outlive.stores.logs.lines.MAX_LOG_BYTES", 4000)
     with pytest.raises(SessionTooLarge, match="'s' has"):
         logs.read("s")
 

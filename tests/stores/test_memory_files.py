@@ -12,7 +12,7 @@ from outlive.memory.doctor import problems, repair
 from outlive.memory.memories import Memories, shown
 from outlive.memory.search import Finder
 from outlive.stores.memories.files import FileMemoryStore
-from outlive.stores.memories.records import MAX_BYTES
+from outlive.stores.memories.records import MAX_MEMORY_BYTES
 from tests.engines import Engine
 
 
@@ -107,7 +107,7 @@ def test_a_look_into_a_database_that_is_not_there_makes_nothing(tmp_path: Path) 
 BAD = {
     "damaged.md": b"---\nname: [unfinished\n---\n\nbody",
     "binary.md": b"\xff\xfe\x00\x01",
-    "large.md": b"---\nname: large\n---\n" + b"x" * MAX_BYTES,
+    "large.md": b"---\nname: large\n---\n" + b"x" * MAX_MEMORY_BYTES,
     "future.md": b"---\nname: later\nversion: 99\n---\n",
     "conflict.md": b"---\n<<<<<<< HEAD\nname: a\n=======\nname: b\n>>>>>>> b\n---\n",
 }

@@ -13,7 +13,7 @@ from outlive.errors import DamagedRecord, FutureVersion
 from outlive.stores.memories.names import is_slug, slug_of
 from outlive.stores.memories.records import (
     KINDS,
-    MAX_BYTES,
+    MAX_MEMORY_BYTES,
     WHOS,
     Memory,
     OversizedMemory,
@@ -126,7 +126,7 @@ def test_an_extra_key_takes_no_place_of_one_of_ours() -> None:
 
 
 def test_a_memory_may_be_as_large_as_the_limit_and_no_larger() -> None:
-    body = "x" * (MAX_BYTES - len(render(plain())))
+    body = "x" * (MAX_MEMORY_BYTES - len(render(plain())))
     assert read(render(plain(body=body))).body == body
     with pytest.raises(OversizedMemory, match="the limit is"):
         render(plain(body=body + "x"))

@@ -1,4 +1,4 @@
-"""The schema grows by migrations: from nothing, once, by whoever comes first, whole or not at all."""
+"""The schema grows by migrations: from nothing, once, by the first process, whole or not at all."""
 
 import hashlib
 import sqlite3

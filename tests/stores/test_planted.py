@@ -215,7 +215,7 @@ def test_a_planted_memory_file_is_contained(
     name: str, kind: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retriever, "missing", lambda: ["onnxruntime"])  # the model takes 400 MB and is not the point
-    monkeypatch.setattr(files, "_LONGEST", MIB)  # as many again
+    monkeypatch.setattr(files, "_MAX_LINE_BYTES", MIB)  # as many again
     for word in ("one", "two"):
         assert outlive("memory", "add", word, f"about {word}")[0] == 0
     path = Path.cwd() / ".memory" / name

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from outlive.errors import CycleError, DamagedRecord, InvalidTask, OutliveError, UnknownTask
 from outlive.stores.tasks.files.names import task_number
 from outlive.stores.tasks.protocol import TaskQuery
-from outlive.stores.tasks.records import MAX_DEPENDENCIES, MAX_GAP, MAX_ID, highest_id
+from outlive.stores.tasks.records import MAX_DEPENDENCIES, MAX_ID, MAX_ID_GAP, highest_id
 from outlive.tasks import shape
 from outlive.tasks.audit import Audit
 from outlive.tasks.draft import TaskDraft
@@ -36,7 +36,7 @@ def test_a_planted_task_at_the_bound_does_not_cost_the_next_task(files: Engine) 
     assert files.graph().create("next").id == 3
 
 
-@pytest.mark.parametrize("mark", [MAX_ID, MAX_ID - 1, MAX_ID + 1, 10**18, 2**63 - 1, 10**40, MAX_GAP + 2])
+@pytest.mark.parametrize("mark", [MAX_ID, MAX_ID - 1, MAX_ID + 1, 10**18, 2**63 - 1, 10**40, MAX_ID_GAP + 2])
 def test_a_planted_mark_is_named_and_healed_and_nothing_is_acknowledged(files: Engine, mark: int) -> None:
     graph = files.graph()
     graph.create("one")
@@ -106,7 +106,7 @@ def test_new_ids_continue_from_the_last_one_without_a_gap(ids: list[int], start:
     last = highest_id(ids, start)
     assert last == start or last in ids
     above = [number for number in ids if number > last]
-    assert not above or min(above) - last > MAX_GAP
+    assert not above or min(above) - last > MAX_ID_GAP
 
 
 def test_every_id_that_a_name_can_hold_is_within_the_bound() -> None:

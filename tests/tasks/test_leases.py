@@ -9,7 +9,7 @@ import pytest
 from outlive.errors import InvalidTask, LeaseError, NothingReady
 from outlive.stores.clock import file_time, store_time
 from outlive.stores.tasks import sql_quick
-from outlive.stores.tasks.records import LONGEST_LEASE, Task
+from outlive.stores.tasks.records import MAX_LEASE, Task
 from outlive.tasks.graph import TaskGraph
 from outlive.testing import Clock
 from tests.engines import Engine
@@ -239,12 +239,12 @@ def test_a_lease_that_a_wrong_clock_left_is_taken_over_by_a_right_one(engine: En
 
 def test_a_lease_lasts_a_week_at_most(graph: TaskGraph) -> None:
     made = graph.create("one").id
-    for ttl in (LONGEST_LEASE + MINUTE, timedelta.max, timedelta(0)):
+    for ttl in (MAX_LEASE + MINUTE, timedelta.max, timedelta(0)):
         with pytest.raises(InvalidTask, match="at most 7 days"):
             graph.claim(made, owner="ann", ttl=ttl)
-    graph.claim(made, owner="ann", ttl=LONGEST_LEASE)
+    graph.claim(made, owner="ann", ttl=MAX_LEASE)
     with pytest.raises(InvalidTask, match="at most 7 days"):
-        graph.heartbeat(made, owner="ann", ttl=LONGEST_LEASE + MINUTE)
+        graph.heartbeat(made, owner="ann", ttl=MAX_LEASE + MINUTE)
     assert graph.ready() == []
 
 
@@ -277,10 +277,10 @@ def test_a_store_that_may_only_be_read_is_measured_with_the_clock_of_the_machine
 def test_the_quick_answer_of_a_database_knows_the_longest_lease(sqlite: Engine) -> None:
     graph = sqlite.graph()
     made, spare = graph.create("one").id, graph.create("two").id
-    ahead = sqlite.graph(Clock(datetime.now(UTC) + LONGEST_LEASE))
+    ahead = sqlite.graph(Clock(datetime.now(UTC) + MAX_LEASE))
     ahead.claim(made, owner="ann", ttl=MINUTE)
     url = f"sqlite:///{sqlite.path}"
     assert sql_quick.ready_json(url, sqlite.path.parent, None) is None, "the lease is to be given back first"
     graph.release(made)
-    graph.claim(made, owner="ann", ttl=LONGEST_LEASE)
+    graph.claim(made, owner="ann", ttl=MAX_LEASE)
     assert f'"id":{spare}'.encode() in (sql_quick.ready_json(url, sqlite.path.parent, None) or b"")

@@ -293,7 +293,7 @@ class Play:
         return self.model.ready()
 
     def finish(self) -> None:
-        """At the end: the audit trail, and whether a store opened anew agrees."""
+        """At the end: the audit trail, and whether a reopened store agrees."""
         for graph in self.graphs:
             assert_sound(graph.store)
         changes = self.graphs[0].history()

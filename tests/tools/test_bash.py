@@ -11,7 +11,7 @@ import pytest
 
 from outlive.messages import ToolCall
 from outlive.tools.processes import command as command_module
-from outlive.tools.processes.output import CAP, EDGE
+from outlive.tools.processes.output import EDGE_BYTES, MAX_FILE_BYTES
 from tests.tools.workbench import Workbench
 
 
@@ -129,17 +129,17 @@ def test_a_hundred_megabytes_are_cut_in_the_middle_and_kept_up_to_the_cap(bench:
     total = len("first\n") + 100_000_000 + len("\nlast\n")
     assert outcome.text.startswith("first\n")
     assert outcome.text.endswith("\nlast")
-    assert len(outcome.text) < 3 * EDGE
+    assert len(outcome.text) < 3 * EDGE_BYTES
     said = re.search(
         r"\[… ([\d,]+) of ([\d,]+) bytes left out; the first ([\d,]+) bytes are in (\S+) …\]", outcome.text
     )
     assert said
     gap, all_of_it, kept = (int(said[n].replace(",", "")) for n in (1, 2, 3))
     assert all_of_it == total
-    assert kept == CAP
+    assert kept == MAX_FILE_BYTES
     assert (len(outcome.text.replace(said[0], "")) + gap) == pytest.approx(total, abs=4)
     spooled = Path(said[4]).read_bytes()
-    assert len(spooled) == CAP
+    assert len(spooled) == MAX_FILE_BYTES
     assert spooled.startswith(b"first\nxxxx")
     shown = sum(len(text) for _, text in bench.streamed)
     assert shown < 400_000
@@ -253,7 +253,7 @@ def test_a_child_without_our_output_is_known_as_well_and_ends_with_the_session(b
 
 
 def test_children_that_have_ended_are_not_said_to_run(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_module, "LINGER", 300.0)
+    monkeypatch.setattr(command_module, "LINGER_SECONDS", 300.0)
     for _ in range(5):
         assert bench.call("bash", command="(sleep 0.01) & (true) & echo done").text == "done"
 
@@ -323,7 +323,7 @@ def test_closing_ends_everything_at_once(bench: Workbench) -> None:
 
 
 def test_there_may_not_be_any_number_of_them(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outlive.tools.processes.session_commands.MOST", 2)
+    monkeypatch.setattr("outlive.tools.processes.session_commands.MAX_BACKGROUND", 2)
     for _ in range(2):
         bench.call("bash", command="sleep 3000", background=True)
     assert "bg1, bg2" in bench.refused("bash", command="sleep 3000", background=True)

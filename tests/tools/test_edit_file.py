@@ -164,7 +164,7 @@ def test_a_unique_match_is_replaced_and_nothing_else(
     text = whole.decode("utf-8", "surrogateescape")
     places = [at for at in range(len(text)) if text.startswith(old, at)]
     assume(old != new)
-    bench.context.seen = ReadTracker()
+    bench.context.read_tracker = ReadTracker()
     path = bench.write("any.txt", whole)
     outcome = bench.any("edit_file", path="any.txt", old_text=old, new_text=new)
     if len(places) == 1:
@@ -180,7 +180,7 @@ def test_a_unique_match_is_replaced_and_nothing_else(
 def test_replacing_all_is_what_str_replace_does(bench: Workbench, between: list[str], old: str, new: str) -> None:
     assume(old != new)
     text = old.join(between)
-    bench.context.seen = ReadTracker()
+    bench.context.read_tracker = ReadTracker()
     path = bench.write("all.txt", text)
     bench.call("edit_file", path="all.txt", old_text=old, new_text=new, replace_all=True)
     assert path.read_bytes() == text.replace(old, new).encode()
@@ -189,7 +189,7 @@ def test_replacing_all_is_what_str_replace_does(bench: Workbench, between: list[
 @settings(max_examples=40)
 @given(text=st.text(max_size=300), old=st.text(min_size=1, max_size=60), new=st.text(max_size=20))
 def test_no_text_makes_the_search_for_near_misses_fail(bench: Workbench, text: str, old: str, new: str) -> None:
-    bench.context.seen = ReadTracker()
+    bench.context.read_tracker = ReadTracker()
     bench.write("odd.txt", text.encode("utf-8", "replace"))
     outcome = bench.any("edit_file", path="odd.txt", old_text=old, new_text=new)
     assert "failed inside" not in outcome.text

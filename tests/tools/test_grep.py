@@ -144,7 +144,7 @@ def test_a_pattern_like_an_option_is_a_pattern(tree: Workbench) -> None:
 
 
 def test_a_pattern_without_end_is_stopped(tree: Workbench, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
-    monkeypatch.setattr("outlive.tools.builtin.grep.SECONDS", 1.0)
+    monkeypatch.setattr("outlive.tools.builtin.grep.TIMEOUT_SECONDS", 1.0)
     tree.write("slow.txt", "a" * 40 + "\n")
     outcome = tree.any("grep", pattern="(a|a)*(a|a)*(a|a)*b$", path="slow.txt")
     if engine == "worker":

@@ -13,7 +13,7 @@ import pytest
 
 from outlive.errors import ConfigError
 from outlive.events import Process
-from outlive.tools.hooks import MOST_OUTPUT, CommandHooks
+from outlive.tools.hooks import MAX_OUTPUT_BYTES, CommandHooks
 from outlive.tools.processes.watchdog import WATCHDOG
 from outlive.tools.runner import HookAnswer
 
@@ -106,7 +106,7 @@ def test_what_a_hook_leaves_behind_does_not_hold_the_session(tmp_path: Path) -> 
 
 
 def gone(pid: int) -> bool:
-    """Dead, or dead and not yet collected by whoever inherits it. A killed process may take a moment to notice."""
+    """Dead, or dead and not yet collected by its new parent. A killed process may take a moment to notice."""
     for _ in range(30_000):
         try:
             os.kill(pid, 0)
@@ -119,7 +119,7 @@ def gone(pid: int) -> bool:
 
 
 def test_output_is_bounded(tmp_path: Path) -> None:
-    loud = f"head -c {MOST_OUTPUT * 20} /dev/zero | tr '\\0' x"
+    loud = f"head -c {MAX_OUTPUT_BYTES * 20} /dev/zero | tr '\\0' x"
     assert "more than" in fire(tmp_path, "PreToolUse", loud).blocked
     assert len(fire(tmp_path, "PreToolUse", f"{{ {loud}; }} >&2; exit 2").blocked) <= 8_000
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.tools.files.ignore import LARGEST, IgnoreRules
+from outlive.tools.files.ignore import MAX_FILE_BYTES, IgnoreRules
 from outlive.tools.files.workspace import files_below
 
 ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
@@ -191,5 +191,5 @@ def test_what_an_ignore_file_can_cost_is_bounded(tmp_path: Path) -> None:
     assert files_below(tmp_path, work=30).cut_short
     make(tmp_path, {f"d{number}/.gitignore": "x\n" for number in range(20)})
     assert files_below(tmp_path, work=5000).cut_short
-    make(tmp_path, {"d0/.gitignore": "f\n" * LARGEST})
+    make(tmp_path, {"d0/.gitignore": "f\n" * MAX_FILE_BYTES})
     assert {"d0/f", "d1/f"} <= we_list(tmp_path), "an ignore file that is too large does not count"

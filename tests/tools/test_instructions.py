@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.tools.instructions import LARGEST_ALL, LARGEST_FILE, Instructions
+from outlive.tools.instructions import MAX_FILE_CHARS, MAX_TOTAL_CHARS, Instructions
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_the_users_own_may_be_a_link(root: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_too_long_is_cut_and_that_is_said(root: Path, tmp_path: Path) -> None:
-    (root / "AGENTS.md").write_text("é" * (LARGEST_FILE + 50))
+    (root / "AGENTS.md").write_text("é" * (MAX_FILE_CHARS + 50))
     text = Instructions(root).text()
     assert "50 of 32050 characters are left out" in text
     home = tmp_path / "home"
@@ -78,9 +78,9 @@ def test_what_is_too_long_is_cut_and_that_is_said(root: Path, tmp_path: Path) ->
     for number, path in enumerate(
         (home / "AGENTS.md", home / "CLAUDE.md", tmp_path / "repo/AGENTS.md", root / "CLAUDE.md")
     ):
-        path.write_text(f"{number}" * LARGEST_FILE)
+        path.write_text(f"{number}" * MAX_FILE_CHARS)
     text = Instructions(root, home).text()
-    assert len(text) < LARGEST_ALL + 2000
+    assert len(text) < MAX_TOTAL_CHARS + 2000
     assert text.count("cut here") == 2
 
 

@@ -10,10 +10,10 @@ import pytest
 from msgspec import Struct
 
 from outlive.events import Denial
-from outlive.tools.permissions.asking import MODES, Mode, PermissionAnswer, Question
+from outlive.tools.permissions.asking import MODES, PermissionAnswer, PermissionMode, PermissionQuestion
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.gate import Permissions
-from outlive.tools.permissions.rules import LONGEST_SEARCHED, Rules
+from outlive.tools.permissions.rules import MAX_SEARCHED_CHARS, Rules
 from outlive.tools.protocol import Effect, Tool, ToolContext, ToolOutcome
 from outlive.tools.runner import Verdict
 
@@ -53,20 +53,22 @@ class Face:
 
     def __init__(self, *answers: PermissionAnswer) -> None:
         self.answers = list(answers)
-        self.asked: list[Question] = []
+        self.asked: list[PermissionQuestion] = []
 
-    async def __call__(self, question: Question) -> PermissionAnswer:
+    async def __call__(self, question: PermissionQuestion) -> PermissionAnswer:
         self.asked.append(question)
         await asyncio.sleep(0)
         return self.answers.pop(0)
 
 
 class House:
-    """A gate with its surroundings."""
+    """A gate and what it needs."""
 
-    def __init__(self, root: Path, mode: Mode = "ask", face: Face | None = None, **rules: list[str]) -> None:
-        self.context = cast(ToolContext, _Desk(Fence(root)))
-        self.mode: Mode = mode
+    def __init__(
+        self, root: Path, mode: PermissionMode = "ask", face: Face | None = None, **rules: list[str]
+    ) -> None:
+        self.context = cast(ToolContext, _Context(Fence(root)))
+        self.mode: PermissionMode = mode
         self.kept: list[str] = []
         self.gate = Permissions(lambda: self.mode, Rules(**rules), face, self.kept.append)
 
@@ -74,10 +76,16 @@ class House:
         return asyncio.run(self.gate.allows(tool, Given(about), self.context))
 
 
-class _Desk:
+class _Context:
     def __init__(self, fence: Fence) -> None:
         self.fence = fence
         self.call_id = "c1"
+        self.session = _Log()
+
+
+class _Log:
+    def log(self, kind: type, /, **fields: object) -> None:
+        """Questions and answers are logged; here nobody reads them."""
 
 
 FREE: dict[str, tuple[Effect, ...]] = {
@@ -90,7 +98,7 @@ FREE: dict[str, tuple[Effect, ...]] = {
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("effect", FREE["bypass"])
-def test_what_each_mode_allows_without_asking(tmp_path: Path, mode: Mode, effect: Effect) -> None:
+def test_what_each_mode_allows_without_asking(tmp_path: Path, mode: PermissionMode, effect: Effect) -> None:
     verdict = House(tmp_path, mode).ask(Some("some", effect), "file")
     assert verdict.allowed is (effect in FREE[mode])
 
@@ -108,7 +116,7 @@ def test_plan_mode_stands_above_rules_and_answers_and_says_what_to_do(tmp_path: 
 def test_a_mode_that_became_plan_while_the_user_thought_counts(tmp_path: Path) -> None:
     house = House(tmp_path)
 
-    async def face(question: Question) -> PermissionAnswer:
+    async def face(question: PermissionQuestion) -> PermissionAnswer:
         house.mode = "plan"
         return PermissionAnswer("always")
 
@@ -118,7 +126,7 @@ def test_a_mode_that_became_plan_while_the_user_thought_counts(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_deny_rules_win_in_every_mode(tmp_path: Path, mode: Mode) -> None:
+def test_deny_rules_win_in_every_mode(tmp_path: Path, mode: PermissionMode) -> None:
     house = House(
         tmp_path,
         mode,
@@ -133,9 +141,9 @@ def test_deny_rules_win_in_every_mode(tmp_path: Path, mode: Mode) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_line_too_long_for_deny_rules_is_refused_in_every_mode(tmp_path: Path, mode: Mode) -> None:
+def test_a_line_too_long_for_deny_rules_is_refused_in_every_mode(tmp_path: Path, mode: PermissionMode) -> None:
     house = House(tmp_path, mode, Face(*[PermissionAnswer("yes")] * 9), allow=["bash"], deny=["bash(rm*)"])
-    verdict = house.ask(BASH, "rm x " + "y" * LONGEST_SEARCHED)
+    verdict = house.ask(BASH, "rm x " + "y" * MAX_SEARCHED_CHARS)
     assert not verdict.allowed
     assert "write_file" in verdict.reason
 
@@ -157,7 +165,7 @@ def test_deny_rules_are_looked_for_beside_the_event_loop(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_no_mode_leads_out_of_the_fence_or_into_the_harness(tmp_path: Path, mode: Mode) -> None:
+def test_no_mode_leads_out_of_the_fence_or_into_the_harness(tmp_path: Path, mode: PermissionMode) -> None:
     (tmp_path / "work").mkdir()
     house = House(tmp_path / "work", mode, Face(*[PermissionAnswer("yes")] * 9), allow=["edit_file", "read_file"])
     refused = house.ask(LOOK, "../x")
@@ -185,7 +193,7 @@ def test_the_user_is_asked_with_what_would_change(tmp_path: Path) -> None:
     house = House(tmp_path, "ask", face)
     assert house.ask(EDIT, "src/a.py").allowed
     rules = ("edit_file(=src/a.py)",)
-    assert face.asked[0] == Question("edit_file", "src/a.py", "preview of src/a.py", rules, call_id="c1")
+    assert face.asked[0] == PermissionQuestion("edit_file", "src/a.py", "preview of src/a.py", rules, call_id="c1")
     assert house.ask(EDIT, "src/b.py").reason.endswith("the user said no: use the other file")
     assert "not run" in house.ask(BASH, "x").reason
     assert house.kept == []
@@ -247,7 +255,7 @@ def test_questions_come_one_at_a_time_and_always_answers_the_next(tmp_path: Path
 def test_without_anyone_to_ask_the_answer_is_no_and_names_what_would_allow_it(tmp_path: Path) -> None:
     refused = House(tmp_path).ask(BASH, "pytest -x")
     assert refused.denial == Denial("unasked", ("bash(pytest ...)",), "bypass")
-    assert "nobody is here to ask" in refused.reason
+    assert "there is no one to ask" in refused.reason
     assert "bash(pytest ...)" in refused.reason
     assert House(tmp_path).ask(EDIT, "a.py").denial.mode == "accept-edits"
     assert House(tmp_path, allow=["bash(pytest ...)"]).ask(BASH, "pytest -x").allowed

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from outlive.errors import ConfigError
 from outlive.tools.permissions import rules as rules_module
-from outlive.tools.permissions.rules import LONGEST_SEARCHED, Rules, narrowed
+from outlive.tools.permissions.rules import MAX_SEARCHED_CHARS, Rules, narrowed
 from outlive.tools.permissions.sandbox import shell
 
 ALLOW = (
@@ -419,7 +419,7 @@ def test_all_paths_of_a_call_must_be_allowed_and_none_denied() -> None:
     ],
 )
 def test_a_rule_that_says_nothing_clear_is_refused(rule: str) -> None:
-    with pytest.raises(ConfigError, match="is no rule"):
+    with pytest.raises(ConfigError, match="is not a rule"):
         Rules([rule])
 
 
@@ -733,7 +733,7 @@ def test_allowing_and_remembering_take_no_work_for_a_line_of_many_commands(monke
 
 
 def test_a_line_too_long_to_be_searched_is_said_to_be() -> None:
-    long = "a" * (LONGEST_SEARCHED + 1)
+    long = "a" * (MAX_SEARCHED_CHARS + 1)
     assert Rules([], ["bash(rm*)"]).too_long("bash", long)
     assert Rules([], ["*(.env)"]).too_long("bash", long)
     assert not Rules([], ["bash(rm*)"]).too_long("bash", long[1:])

@@ -14,15 +14,15 @@ from outlive.cli.chat.history import ProjectHistory
 from outlive.context.state_block import LONGEST_NOTE
 from outlive.events import AssistantSaid, Event, OpenTask, SessionStarted, TasksSeen
 from outlive.messages import Text, Thinking, ToolCall
-from outlive.models.errors import NotSetUp, PromptTooLong, Unavailable
+from outlive.models.errors import ModelNotSetUp, ModelUnavailable, PromptTooLong
 from outlive.secrets import mask
 from outlive.stores import open_stores
 from outlive.tasks.audit import Audit
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.transfer import export_lines, import_bundle, read_bundle
-from outlive.tools.builtin.read_file import LONGEST_LINE
-from outlive.tools.hooks import LONGEST_SAID, CommandHooks
-from outlive.tools.processes.output import EDGE
+from outlive.tools.builtin.read_file import MAX_LINE_CHARS
+from outlive.tools.hooks import MAX_MESSAGE_CHARS, CommandHooks
+from outlive.tools.processes.output import EDGE_BYTES
 from tests.secret_forms import SHAPES, example
 from tests.test_secret_streams import private_key
 from tests.test_secrets import pieces
@@ -45,9 +45,11 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 # -- commands
 
 
-@pytest.mark.parametrize("before", [EDGE - 40, EDGE - 1, 2 * EDGE - 40, 64 * 1024 - 40, 3 * EDGE - 40])
+@pytest.mark.parametrize(
+    "before", [EDGE_BYTES - 40, EDGE_BYTES - 1, 2 * EDGE_BYTES - 40, 64 * 1024 - 40, 3 * EDGE_BYTES - 40]
+)
 def test_a_key_on_the_border_of_a_cut_is_neither_answered_nor_kept(bench: Workbench, before: int) -> None:
-    bench.write("p.py", f"print('x' * {before - 1}, end=' ')\nprint('{KEY}')\nprint('y' * {3 * EDGE})\n")
+    bench.write("p.py", f"print('x' * {before - 1}, end=' ')\nprint('{KEY}')\nprint('y' * {3 * EDGE_BYTES})\n")
     text = bench.call("bash", command="python3 p.py").text
     (spool,) = (bench.root / ".task_outputs" / "commands").glob("*.txt")
     assert not pieces(KEY, text)
@@ -56,8 +58,8 @@ def test_a_key_on_the_border_of_a_cut_is_neither_answered_nor_kept(bench: Workbe
 
 
 def test_a_key_before_the_tail_is_not_answered(bench: Workbench) -> None:
-    rest = EDGE - 40
-    bench.write("p.py", f"print('x\\n' * {2 * EDGE})\nprint('{KEY}' + ' y' * {rest // 2})\n")
+    rest = EDGE_BYTES - 40
+    bench.write("p.py", f"print('x\\n' * {2 * EDGE_BYTES})\nprint('{KEY}' + ' y' * {rest // 2})\n")
     assert not pieces(KEY, bench.call("bash", command="python3 p.py").text)
 
 
@@ -130,7 +132,7 @@ def test_a_page_from_the_middle_of_a_private_key_shows_nothing_of_it(
 
 
 def test_a_long_line_is_masked_before_it_is_cut(bench: Workbench) -> None:
-    for before in range(LONGEST_LINE - len(KEY), LONGEST_LINE, 9):
+    for before in range(MAX_LINE_CHARS - len(KEY), MAX_LINE_CHARS, 9):
         bench.write("one.txt", f"{'x' * (before - 1)} {KEY} {'y' * 3000}\n")
         assert not pieces(KEY, bench.call("read_file", path="one.txt").text), before
 
@@ -154,7 +156,7 @@ def test_the_nearest_lines_to_an_edit_show_no_secret(bench: Workbench) -> None:
 
 def test_what_a_hook_says_is_masked_before_it_is_cut(tmp_path: Path) -> None:
     for field in ("context", "block"):
-        (tmp_path / "said.json").write_text(json.dumps({field: f"{'x ' * (LONGEST_SAID // 2 - 20)}{KEY}"}))
+        (tmp_path / "said.json").write_text(json.dumps({field: f"{'x ' * (MAX_MESSAGE_CHARS // 2 - 20)}{KEY}"}))
         hooks = CommandHooks({"Stop": [{"command": "cat said.json"}]}, tmp_path)
         assert not pieces(KEY, str(asyncio.run(hooks.fire("Stop"))))
     for command in (f"echo {'x' * 150} {KEY}", f"echo {KEY} >&2; exit 2", f"echo {KEY} >&2; exit 1"):
@@ -189,8 +191,8 @@ def test_imported_tasks_hold_no_secrets(bench: Workbench, tmp_path: Path) -> Non
     assert "Tr0ub4dor3x" not in exported
 
 
-@pytest.mark.parametrize("kind", [NotSetUp, Unavailable, PromptTooLong])
-def test_what_a_provider_repeats_of_a_key_is_masked(kind: type[NotSetUp]) -> None:
+@pytest.mark.parametrize("kind", [ModelNotSetUp, ModelUnavailable, PromptTooLong])
+def test_what_a_provider_repeats_of_a_key_is_masked(kind: type[ModelNotSetUp]) -> None:
     assert (
         str(kind(f"Incorrect API key provided: {KEY}.")) == "Incorrect API key provided: [masked Anthropic API key]."
     )

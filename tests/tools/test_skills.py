@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from outlive.tools.protocol import ToolError
-from outlive.tools.skills import LARGEST, LONGEST_LISTING, Skills
+from outlive.tools.skills import MAX_FILE_BYTES, MAX_LISTING_CHARS, Skills
 
 
 def write(folder: Path, text: str) -> Path:
@@ -58,9 +58,9 @@ def test_an_unknown_skill_is_refused_with_those_that_exist(tmp_path: Path) -> No
         ("no head at all", "does not begin with a frontmatter"),
         ("---\nname: x\n", "has no end"),
         ("---\nname: x\n---\n", "no description"),
-        ("---\nname: ../x\ndescription: d\n---\n", "no name"),
+        ("---\nname: ../x\ndescription: d\n---\n", "not a name"),
         ("---\nname: x\ndescription: " + "d" * 2000 + "\n---\n", "longer than"),
-        ("---\nname: x\ndescription: d\n---\n" + "x" * LARGEST, "larger than"),
+        ("---\nname: x\ndescription: d\n---\n" + "x" * MAX_FILE_BYTES, "larger than"),
     ],
 )
 def test_a_damaged_skill_is_named_and_the_others_work(tmp_path: Path, text: str, why: str) -> None:
@@ -95,7 +95,7 @@ def test_a_long_list_is_cut_and_says_so(tmp_path: Path) -> None:
     for number in range(40):
         skill(tmp_path / "skills", f"s{number:02}", "d" * 1000)
     listing = Skills(tmp_path).listing()
-    assert len(listing) < LONGEST_LISTING + 200
+    assert len(listing) < MAX_LISTING_CHARS + 200
     assert "more skills are not listed" in listing
 
 

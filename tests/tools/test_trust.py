@@ -192,7 +192,7 @@ def test_damaged_trust_is_said(project: Path, mine: Path, text: str) -> None:
 def test_an_unknown_mode_is_refused(project: Path) -> None:
     (project / "outlive.toml").write_text('[agent]\nmode = "yolo"\n')
     trust(project / "outlive.toml")
-    with pytest.raises(ConfigError, match="ask, accept-edits, plan, bypass"):
+    with pytest.raises(ConfigError, match=r"ask \| accept-edits \| plan \| bypass"):
         settings(Workspace.find(project))
 
 

@@ -61,10 +61,10 @@ def test_what_an_earlier_life_had_seen_counts(bench: Workbench) -> None:
     from hashlib import sha256
 
     path = bench.write("a.txt", "one\n")
-    bench.context.seen.restore(path, sha256(b"one\n").hexdigest())
+    bench.context.read_tracker.restore(path, sha256(b"one\n").hexdigest())
     bench.call("write_file", path="a.txt", content="two\n")
     other = bench.write("b.txt", "changed\n")
-    bench.context.seen.restore(other, sha256(b"as it was\n").hexdigest())
+    bench.context.read_tracker.restore(other, sha256(b"as it was\n").hexdigest())
     assert "changed on disk" in bench.refused("write_file", path="b.txt", content="two\n")
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from outlive.agent import Session
 from outlive.agent.recall import search
-from outlive.agent.tool_session import ToolSession as SessionDoor
+from outlive.agent.tool_session import SessionAdapter
 from outlive.context.passes.pinning import Kept
 from outlive.errors import OutliveError
 from outlive.events import KnownEvent
@@ -62,10 +62,10 @@ class Door:
         return reversed(self.said)
 
     def keep(self, refs: Iterable[str], let_go: Iterable[str]) -> None:
-        SessionDoor(self.session, self.ask_to_compact).keep(refs, let_go)
+        SessionAdapter(self.session, self.ask_to_compact).keep(refs, let_go)
 
     def kept(self) -> tuple[tuple[Kept, ...], int]:
-        return SessionDoor(self.session, self.ask_to_compact).kept()
+        return SessionAdapter(self.session, self.ask_to_compact).kept()
 
     def ask_to_compact(self, focus: str) -> None:
         self.asked_to_compact.append(focus)
@@ -108,7 +108,7 @@ class Workbench:
             session=self.door,
             graph=self.graph,
             fence=Fence(self.root),
-            seen=ReadTracker(),
+            read_tracker=ReadTracker(),
             processes=Processes(),
             sandbox=Sandbox(self.root),
             skills=Skills(self.root),

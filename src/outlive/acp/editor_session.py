@@ -34,12 +34,22 @@ from outlive.messages import Block, Text
 from outlive.printable import clean, one_line
 from outlive.result import RunResult
 from outlive.state import compression_line
-from outlive.stream import Live, ToolOutput
-from outlive.tools.permissions.asking import MODE_WORDS, MODES, Mode, PermissionAnswer, Question
+from outlive.stream import StreamEvent, ToolOutput
+from outlive.tools.permissions.asking import (
+    MODE_WORDS,
+    MODES,
+    PermissionAnswer,
+    PermissionMode,
+    PermissionQuestion,
+    signed,
+    user_name,
+)
 
-OUTPUT_SECONDS = 0.2
-"""How often the output of running commands is shown."""
-LONGEST_OPTION = 120
+OUTPUT_INTERVAL_SECONDS = 0.2
+"""How often the output of running commands is updated."""
+MAX_OPTION_CHARS = 120
+IN_EDITOR = "in an editor"
+"""Where answers come from."""
 STOPPED: dict[str, StopReason] = {
     "done": "end_turn",
     "hook": "end_turn",
@@ -72,7 +82,7 @@ class EditorSession:
         options = replace(options, add_dirs=(*options.add_dirs, *add_dirs))
         factory = AgentFactory(Workspace.find(folder, store=store), options)
         try:
-            self.agent = factory.open(session, asker=self._asked)
+            self.agent = factory.open(session, asker=signed(self._asked, IN_EDITOR))
         except BaseException:
             factory.close()
             raise
@@ -81,7 +91,7 @@ class EditorSession:
             self.agent.set_mode("ask")  # chosen for this session once, but not for this editor
         self.id = self.agent.session.id
         self.notices = list(self.agent.notices)
-        """What the user has to be told with the next answer."""
+        """Notices for the user, sent with the next answer."""
         self._modes = tuple(mode for mode in MODES if mode != "bypass" or self.agent.mode == mode)
         self._ask = ask
         self._updates = Updates(self.agent)
@@ -99,10 +109,10 @@ class EditorSession:
         return SessionModeState(available_modes=modes, current_mode_id=self.agent.mode)
 
     def set_mode(self, wanted: str) -> None:
-        mode: Mode | None = next((mode for mode in self._modes if mode == wanted), None)
+        mode: PermissionMode | None = next((mode for mode in self._modes if mode == wanted), None)
         if mode is None:
             raise invalid(f"there is no mode {one_line(wanted, 60)!r} here; the modes are {', '.join(self._modes)}")
-        self.agent.set_mode(mode)
+        self.agent.set_mode(mode, by=f"{user_name()} {IN_EDITOR}")
 
     def announce(self) -> None:
         """Tell the editor which commands there are."""
@@ -118,7 +128,7 @@ class EditorSession:
         )
 
     async def replay(self) -> None:
-        """Send all that was said and done, and the plan as it is now."""
+        """Send the whole history of the session, and the current plan."""
         for event in self.agent.session.events:
             self._outbox.put(*self._updates.logged(event))
             await self._outbox.flush()
@@ -128,7 +138,7 @@ class EditorSession:
         await self._outbox.flush()
 
     async def prompt(self, blocks: tuple[Block, ...]) -> PromptResponse:
-        """Work on a prompt until the agent comes to rest."""
+        """Work on a prompt until the agent is done."""
         if self._job is not None and self._stopping:
             await asyncio.wait([self._job])
         if self._job is not None:
@@ -158,7 +168,7 @@ class EditorSession:
         return self.agent.ask(blocks)
 
     async def _obey(self, name: str, rest: str) -> RunResult | str:
-        """Run a command of ours, and return what it says or how the run ended."""
+        """Run a command of ours; returns its output or how the run ended."""
         if name == "compact":
             made = await self.agent.compact(rest)
             return compression_line(made) if made else "nothing would be gained by a pass now"
@@ -177,7 +187,7 @@ class EditorSession:
         return PromptResponse(stop_reason=reason)
 
     def cancel(self) -> None:
-        """Stop what is going on."""
+        """Stop the current run."""
         if self._job is None:
             return
         self._stopping = True
@@ -196,16 +206,16 @@ class EditorSession:
 
     # -- what the agent does
 
-    def _saw(self, happened: Event | Live) -> None:
+    def _saw(self, happened: Event | StreamEvent) -> None:
         self._outbox.put(*self._updates.live(happened))
         if isinstance(happened, ToolOutput) and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(OUTPUT_SECONDS, self._show_output)
+            self._timer = asyncio.get_running_loop().call_later(OUTPUT_INTERVAL_SECONDS, self._show_output)
 
     def _show_output(self) -> None:
         self._timer = None
         self._outbox.put(*self._updates.outputs())
 
-    async def _asked(self, question: Question) -> PermissionAnswer:
+    async def _asked(self, question: PermissionQuestion) -> PermissionAnswer:
         """Ask the user in the editor. Only the answer to allow is a yes."""
         await self._outbox.flush()
         request = RequestPermissionRequest(
@@ -214,7 +224,7 @@ class EditorSession:
         try:
             outcome = (await self._ask(request)).outcome
         except (RequestError, ValidationError) as error:
-            return PermissionAnswer("no", f"the editor could not ask the user: {one_line(str(error), 200)}")
+            return PermissionAnswer("no", f"the editor could not ask the user: {one_line(str(error), 200)}", "nobody")
         except ConnectionError:
             outcome = None
         if not isinstance(outcome, AllowedOutcome):  # the turn is cancelled, or the editor is gone
@@ -228,10 +238,10 @@ class EditorSession:
         return PermissionAnswer("yes" if allowed else "no")
 
 
-def _options(question: Question) -> list[PermissionOption]:
-    """What the user may answer; "always" says what is remembered, which the question shows as well."""
+def _options(question: PermissionQuestion) -> list[PermissionOption]:
+    """The possible answers; "always" names the rules that are remembered, which the question shows too."""
     rules = clean(" and ".join(question.always)).replace("\n", " ⏎ ")
-    always = rules if len(rules) <= LONGEST_OPTION else "what the rules below cover"
+    always = rules if len(rules) <= MAX_OPTION_CHARS else "what the rules below cover"
     options = [PermissionOption(option_id="allow_once", name="Allow once", kind="allow_once")]
     if question.always:
         options.append(PermissionOption(option_id="allow_always", name=f"Always allow {always}", kind="allow_always"))

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 
 class Outbox:
-    """What waits and can be said in one is made one: pieces of a text, and states of one tool call."""
+    """Sends updates in order; waiting ones are merged: pieces of a text, and states of one tool call."""
 
     def __init__(self, send: Callable[[BaseModel], Awaitable[None]]) -> None:
         self._send = send

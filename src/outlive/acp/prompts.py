@@ -1,4 +1,4 @@
-"""A prompt of the editor as blocks of ours. What the user typed is the user's; what is attached is data."""
+"""Converts a prompt of the editor to blocks. What the user typed is the user's; attachments are data."""
 
 import base64
 import binascii
@@ -20,17 +20,17 @@ from outlive.origin import tagged
 from outlive.printable import one_line
 from outlive.tools.files.images import image, media_type, problem
 
-LONGEST_ADDRESS = 1000
+MAX_ADDRESS_CHARS = 1000
 INVALID_PARAMS = -32602
 
 
 def invalid(message: str) -> RequestError:
-    """The answer to a request with something that cannot be used."""
+    """The error for a request with unusable content."""
     return RequestError(INVALID_PARAMS, message)
 
 
 def prompt_blocks(content: Iterable[Any]) -> tuple[Block, ...]:
-    """Raises RequestError for what no model can be shown, and if nothing is left."""
+    """The blocks of a prompt. Raises RequestError for content that no model can be shown, and for an empty prompt."""
     blocks = tuple(block for number, part in enumerate(content, 1) for block in _blocks(part, f"part {number}"))
     if not blocks:
         raise invalid("the prompt is empty")
@@ -55,12 +55,12 @@ def _blocks(part: Any, where: str) -> Iterator[Block]:
 
 
 def _attached(tag: str, uri: str, text: str | None = None) -> Text:
-    """Something beside the user's words: its address, and its text if the editor sent it along."""
+    """An attachment: its address, and its text if the editor sent it."""
     return Text(tagged(tag, _address(uri) if text is None else f"{_address(uri)}\n{text}"), "stdin")
 
 
 def _address(uri: str) -> str:
-    return one_line(uri, LONGEST_ADDRESS)
+    return one_line(uri, MAX_ADDRESS_CHARS)
 
 
 def _picture(data: str, where: str) -> Image:

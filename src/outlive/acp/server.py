@@ -1,4 +1,4 @@
-"""Requests of an editor, and the sessions that it has open. Every error is an answer: a message and the way out."""
+"""Handles an editor's requests and its open sessions. Every error is answered with a message and the way out."""
 
 import asyncio
 import logging
@@ -60,9 +60,9 @@ from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import UnknownSession
 
 UNKNOWN_METHOD, INTERNAL_ERROR, NOT_FOUND = -32601, -32603, -32002
-LISTED = 50
+SESSIONS_PER_PAGE = 50
 """Sessions on one page of the list."""
-NAMED_PROBLEMS = 3
+MAX_PROBLEMS_NAMED = 3
 Opening = NewSessionRequest | LoadSessionRequest | ResumeSessionRequest
 
 
@@ -84,7 +84,7 @@ async def serve(options: AgentOptions, store: str | None) -> None:
 
 
 class _OneLine(logging.StreamHandler[Any]):
-    """What goes wrong inside, in one line each: editors show standard error to people."""
+    """Formats internal errors on one line each: editors show standard error to people."""
 
     def format(self, record: logging.LogRecord) -> str:
         error = record.exc_info[1] if record.exc_info else None
@@ -111,7 +111,9 @@ class AcpServer:
 
     async def close(self) -> None:
         """Stop all runs, release the sessions and the connection."""
-        closed = await asyncio.gather(*(one.close() for one in self._sessions.values()), return_exceptions=True)
+        closed = await asyncio.gather(
+            *(session.close() for session in self._sessions.values()), return_exceptions=True
+        )
         for problem in filter(None, closed):
             logging.getLogger("outlive").error("a session was not closed: %s", problem)
         await self.connection.close()
@@ -164,23 +166,23 @@ class AcpServer:
         folder = _folder(request.cwd) if request.cwd is not None else Path.cwd()
         workspace = Workspace.find(folder, store=self._store)
         with closing(open_stores(**workspace.store).logs) as logs:
-            known = [one for one in logs.sessions() if not (one.replay or one.unused or is_subagent(one.id))]
+            known = [info for info in logs.sessions() if not (info.replay or info.unused or is_subagent(info.id))]
         if request.cwd is not None:
-            known = [one for one in known if not one.folder or Path(one.folder) == workspace.root]
-        if request.cursor is not None and request.cursor not in (one.id for one in known):
+            known = [info for info in known if not info.folder or Path(info.folder) == workspace.root]
+        if request.cursor is not None and request.cursor not in (info.id for info in known):
             raise invalid(f"cursor: {one_line(request.cursor, 100)!r} is not one that was given")
-        start = next((at for at, one in enumerate(known, 1) if one.id == request.cursor), 0)
-        page = known[start : start + LISTED]
+        start = next((at for at, info in enumerate(known, 1) if info.id == request.cursor), 0)
+        page = known[start : start + SESSIONS_PER_PAGE]
         sessions = [
             SessionInfo(
-                session_id=one.id,
-                cwd=one.folder or str(workspace.root),
-                title=one_line(one.title) or None,
-                updated_at=datetime.fromtimestamp(one.updated, UTC).isoformat(),
+                session_id=info.id,
+                cwd=info.folder or str(workspace.root),
+                title=one_line(info.title) or None,
+                updated_at=datetime.fromtimestamp(info.updated, UTC).isoformat(),
             )
-            for one in page
+            for info in page
         ]
-        more = page[-1].id if known[start + LISTED :] else None
+        more = page[-1].id if known[start + SESSIONS_PER_PAGE :] else None
         return ListSessionsResponse(sessions=sessions, next_cursor=more)
 
     async def _close(self, request: CloseSessionRequest) -> CloseSessionResponse:
@@ -207,14 +209,14 @@ class AcpServer:
         return self._sessions[id]
 
     async def _reopened(self, request: LoadSessionRequest | ResumeSessionRequest) -> EditorSession:
-        """A session of before. If it is open here, it is closed first: the editor forgot it."""
+        """Reopen an earlier session. If it is open here, it is closed first: the editor forgot it."""
         if earlier := self._sessions.pop(request.session_id, None):
             await earlier.close()
         return self._open(request, request.session_id)
 
     def _open(self, request: Opening, session: str | None) -> EditorSession:
         folder = _folder(request.cwd)
-        extra = tuple(str(_folder(one)) for one in request.additional_directories or ())
+        extra = tuple(str(_folder(name)) for name in request.additional_directories or ())
         opened = EditorSession(
             folder,
             self._options,
@@ -248,15 +250,16 @@ def _folder(path: str) -> Path:
 
 
 def _answer(error: Exception) -> RequestError:
-    """An error as the editor shows it."""
+    """An error in the form that the editor shows."""
     match error:
         case RequestError():
             return error
         case ValidationError():
             problems = [
-                f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_input=False)
+                f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+                for problem in error.errors(include_input=False)
             ]
-            return RequestError(INVALID_PARAMS, one_line("; ".join(problems[:NAMED_PROBLEMS]), 500))
+            return RequestError(INVALID_PARAMS, one_line("; ".join(problems[:MAX_PROBLEMS_NAMED]), 500))
         case OutliveError():
             code = NOT_FOUND if isinstance(error, UnknownSession) else INTERNAL_ERROR
             code = INVALID_PARAMS if isinstance(error, ConfigError) else code

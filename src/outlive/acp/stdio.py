@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-LONGEST_LINE = 32 * 2**20
+MAX_MESSAGE_BYTES = 32 * 2**20
 """Bytes of one message; a prompt may have several pictures."""
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
@@ -29,7 +29,7 @@ class Stdio:
         os.dup2(2, 1)
         os.close(nothing)
         loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(limit=LONGEST_LINE)
+        reader = asyncio.StreamReader(limit=MAX_MESSAGE_BYTES)
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(source, "rb"))
         transport, protocol = await loop.connect_write_pipe(
             lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), os.fdopen(sink, "wb")
@@ -43,7 +43,7 @@ class Stdio:
             await self._writer.drain()
 
     async def receive(self) -> dict[str, Any] | None:
-        """The next message; None at the end. What is none is answered with an error and left out."""
+        """The next message; None at the end. An invalid one is answered with an error and skipped."""
         while line := await self._line():
             if not line.strip():
                 continue
@@ -65,7 +65,7 @@ class Stdio:
         self._writer.close()
 
     async def _line(self) -> bytes:
-        """A line with its end; empty at the end of the input. A line that is too long is left out."""
+        """A line with its end; empty at the end of the input. A line that is too long is skipped."""
         too_long = False
         while True:
             try:
@@ -78,7 +78,9 @@ class Stdio:
                 continue
             if not too_long or not line:
                 return line
-            await self._refuse(INVALID_REQUEST, f"a message has more than {LONGEST_LINE:,} bytes and was not read")
+            await self._refuse(
+                INVALID_REQUEST, f"a message has more than {MAX_MESSAGE_BYTES:,} bytes and was not read"
+            )
             too_long = False
 
     async def _refuse(self, code: int, message: str) -> None:
@@ -86,7 +88,7 @@ class Stdio:
 
 
 def _problem(message: object) -> str:
-    """Why this is no JSON-RPC message, or nothing."""
+    """Why this is not a valid JSON-RPC message, else empty."""
     if not isinstance(message, dict):
         return "a message is a JSON object"
     if not isinstance(message.get("id"), int | str | None):

@@ -1,4 +1,4 @@
-"""What happens in a session, as updates of the protocol. The same for a run and for the replay of a log."""
+"""Converts events of a session to updates of the protocol, for a run and for the replay of a log."""
 
 import os
 import re
@@ -47,18 +47,26 @@ from outlive.messages import Image, Text, Thinking, ToolCall, call_label, plain_
 from outlive.origin import own_words
 from outlive.printable import clean, clean_output, encodable, one_line
 from outlive.state import WorkingState, compression_line
-from outlive.stream import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
+from outlive.stream import (
+    ModelRetrying,
+    StreamEvent,
+    SubagentActed,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallStreaming,
+    ToolOutput,
+)
 from outlive.tools.files.diff import FileChange
-from outlive.tools.permissions.asking import Question
+from outlive.tools.permissions.asking import PermissionQuestion
 from outlive.tools.protocol import Effect
 
-LONGEST_RESULT = 20_000
+MAX_RESULT_CHARS = 20_000
 """Characters of a result that are shown."""
-LONGEST_DIFF = 1_000_000
+MAX_DIFF_CHARS = 1_000_000
 """Characters of a file whose diff is shown whole."""
-LONGEST_OUTPUT = 4_000
-"""Characters of what a running command printed last."""
-LONGEST_TITLE = 300
+MAX_OUTPUT_CHARS = 4_000
+"""Characters of a running command's last output."""
+MAX_TITLE_CHARS = 300
 
 KINDS: dict[str, ToolKind] = {"glob": "search", "grep": "search", "recall": "search", "memory_search": "search"}
 EFFECTS: dict[Effect, ToolKind] = {
@@ -72,38 +80,38 @@ Content = ContentToolCallContent | FileEditToolCallContent | TerminalToolCallCon
 
 
 class Updates:
-    """Makes the updates of one session. Feed it what happens; in a replay, the events of the log."""
+    """Makes the updates of one session. Feed it events as they happen; in a replay, those of the log."""
 
     def __init__(self, agent: Runtime) -> None:
         self._agent = agent
         self._calls: dict[str, ToolCall] = {}
         """Calls without a result."""
         self._diffs: dict[str, Content] = {}
-        """Of edits that run."""
+        """Diffs of running edits."""
         self._outputs: dict[str, str] = {}
         self._untold: set[str] = set()
-        """Calls that printed something since `outputs`."""
+        """Calls with new output since `outputs`."""
         self._message = 1
-        """Number of the answer: the pieces of one belong together."""
+        """Number of the current answer, which its pieces share."""
         self._heard: set[type[Text | Thinking]] = set()
-        """What arrived of this answer before the whole of it."""
+        """The part of this answer that has arrived."""
 
-    def live(self, happened: Event | Live) -> Iterator[BaseModel]:
+    def live(self, happened: Event | StreamEvent) -> Iterator[BaseModel]:
         match happened:
-            case TextArrived():
+            case TextDelta():
                 self._heard.add(Text)
                 yield self.message(happened.text)
-            case ThinkingArrived():
+            case ThinkingDelta():
                 self._heard.add(Thinking)
                 yield self.thought(happened.text)
-            case ModelWaits():
+            case ModelRetrying():
                 if Text in self._heard:
                     yield self.message("\n\n[the answer broke off here and is asked for again]\n\n")
                 yield self.thought(f"{one_line(happened.reason)}; again in {happened.seconds:.0f} s\n")
                 self.next_message()
             case ToolOutput():
                 kept = self._outputs.get(happened.call_id, "") + happened.text
-                self._outputs[happened.call_id] = kept[-LONGEST_OUTPUT:]
+                self._outputs[happened.call_id] = kept[-MAX_OUTPUT_CHARS:]
                 self._untold.add(happened.call_id)
             case ToolStarted(process=None):
                 for call in happened.calls:
@@ -112,13 +120,13 @@ class Updates:
                 yield self.thought(f"{_note(happened)}\n")
             case PlanChanged():
                 yield self.plan()
-            case UserSaid() | CallArriving():
+            case UserSaid() | ToolCallStreaming():
                 pass  # the editor shows what was typed into it, and a call when it is whole
             case _:
                 yield from self.logged(happened)
 
     def logged(self, event: Event) -> Iterator[BaseModel]:
-        """The updates of an event that happened at another time, without a look at files as they are now."""
+        """The updates of a logged event, without reading files."""
         match event:
             case UserSaid():
                 for block in event.blocks:
@@ -144,7 +152,7 @@ class Updates:
         )
 
     def plan(self) -> BaseModel:
-        """The whole plan of the working state as it is now."""
+        """The current plan."""
         state = self._agent.session.state
         entries = (plan_entry(step.text, status=_status(state, number)) for number, step in enumerate(state.plan, 1))
         return update_plan(entries)
@@ -159,7 +167,7 @@ class Updates:
         )
 
     def outputs(self) -> Iterator[BaseModel]:
-        """What running commands printed last, if it was not told yet."""
+        """New output of running commands."""
         told, self._untold = self._untold & self._calls.keys(), set()
         for call in told:
             yield _progress(call, content=[_text(clean_output(self._outputs[call]))])
@@ -185,7 +193,7 @@ class Updates:
             )
 
     def next_message(self) -> None:
-        """What is said from now on is another message."""
+        """Begin another message."""
         self._message += 1
         self._heard.clear()
 
@@ -205,12 +213,12 @@ class Updates:
         if not failed and diff:
             fields["content"] = [diff]
         elif failed or self._kind(call.name) != "edit":  # an edit of a log shows its own diff
-            pictures = (image_block(one.data, one.media_type) for one in result.images if one.data)
+            pictures = (image_block(image.data, image.media_type) for image in result.images if image.data)
             fields["content"] = [_text(clean_output(result.text)), *map(tool_content, pictures)]
         return _progress(call.id, **fields)
 
-    def asked(self, question: Question) -> ToolCallUpdate:
-        """The call that the user is asked about, whole: what is granted is what is shown."""
+    def asked(self, question: PermissionQuestion) -> ToolCallUpdate:
+        """The complete call that the user is asked about: what is granted is what is shown."""
         call = self._calls.get(question.call_id)
         title = f"{question.tool} {question.subject}" if call else f"sub-agent: {question.tool} {question.subject}"
         title = clean(title).replace("\n", " ⏎ ")
@@ -225,15 +233,15 @@ class Updates:
             )
         return ToolCallUpdate(
             tool_call_id=question.call_id,
-            title=title if len(title) <= LONGEST_TITLE else f"{title[:LONGEST_TITLE]} … (all of it below)",
+            title=title if len(title) <= MAX_TITLE_CHARS else f"{title[:MAX_TITLE_CHARS]} … (all of it below)",
             kind=self._kind(question.tool),
             content=content,
             locations=self._locations(call) if call else None,
             raw_input=call.input if call else None,
         )
 
-    def answered(self, question: Question, *, allowed: bool) -> Iterator[BaseModel]:
-        """Ends the call of a sub-agent in the editor, which knows it from the question alone."""
+    def answered(self, question: PermissionQuestion, *, allowed: bool) -> Iterator[BaseModel]:
+        """End a sub-agent's call in the editor, which knows it only from the question."""
         if question.call_id not in self._calls:
             yield _progress(question.call_id, status="completed" if allowed else "failed")
 
@@ -251,7 +259,7 @@ class Updates:
         return [ToolCallLocation(path=path, line=line if isinstance(line, int) else None) for path in paths]
 
     def _snippet(self, call: ToolCall) -> list[Content] | None:
-        """The diff of an edit as far as the call itself says it."""
+        """The diff of an edit, as far as the call itself shows it."""
         path, old = call.input.get("path"), call.input.get("old_text")
         new = call.input.get("new_text", call.input.get("content"))
         if self._kind(call.name) != "edit" or not isinstance(path, str) or not isinstance(new, str):
@@ -260,13 +268,13 @@ class Updates:
         return [_diff(change)] if _fits(change) else None
 
     def _change(self, call: ToolCall) -> FileChange | None:
-        """The file before and after an edit that is about to be made, if it is small enough to be shown."""
+        """The file before and after an edit that is about to be made, if it is small enough."""
         if self._kind(call.name) != "edit":
             return None
         try:
             tool, given = self._agent.parts.toolbox.read(call)
             paths = [self._agent.parts.fence.editable(path) for path in tool.paths(given)]
-            if any(path.exists() and path.stat().st_size > LONGEST_DIFF for path in paths):
+            if any(path.exists() and path.stat().st_size > MAX_DIFF_CHARS for path in paths):
                 return None
             change = tool.change(given, self._agent.context)
         except (OutliveError, OSError):  # the tool says so itself
@@ -291,15 +299,15 @@ def _status(state: WorkingState, number: int) -> PlanEntryStatus:
 
 
 def _fits(change: FileChange) -> bool:
-    return len(change.before or "") + len(change.after) <= LONGEST_DIFF
+    return len(change.before or "") + len(change.after) <= MAX_DIFF_CHARS
 
 
 def _diff(change: FileChange) -> FileEditToolCallContent:
     return tool_diff_content(change.path, change.after, change.before)
 
 
-def _text(text: str, longest: int = LONGEST_RESULT) -> ContentToolCallContent:
-    """A text as it is, though editors read Markdown."""
+def _text(text: str, longest: int = MAX_RESULT_CHARS) -> ContentToolCallContent:
+    """A plain text, although editors read Markdown."""
     more = len(text) - longest
     shown = text if more <= 0 else f"{text[:longest]}\n… {more:,} more characters"
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", shown)), default=0))

@@ -21,7 +21,7 @@ from langgraph.runtime import Runtime
 from msgspec import to_builtins
 
 from outlive.adapters.native_log import RECALL, LogCache, Shown
-from outlive.agent.session import WINDOW
+from outlive.agent.session import DEFAULT_WINDOW
 from outlive.context.policy import RICH, Policy
 from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, ToolResult, tool_calls
 from outlive.models.anthropic.form import read_block
@@ -45,7 +45,7 @@ class OutliveMiddleware(AgentMiddleware[OutliveState, Any, Any]):
     state_schema = OutliveState
 
     def __init__(
-        self, *, session: str = "", store: str | None = None, window: int = WINDOW, policy: Policy = RICH
+        self, *, session: str = "", store: str | None = None, window: int = DEFAULT_WINDOW, policy: Policy = RICH
     ) -> None:
         """`session` is the id of the session: by default the `thread_id` of the graph, else a new one for each run.
         `store` is a URL; by default it is the store of the current workspace."""

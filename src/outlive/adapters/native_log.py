@@ -1,8 +1,8 @@
-"""A message list of another library as a session of ours: the log keeps all of it, a view of it fits the window.
+"""A message list of another library as a session: the log keeps all of it, and a view of it fits the window.
 
 A *native* is a message, item or part in the library's own form; each is one event of the log. While a view shows an
-event unchanged, its native is given back as it came. What a pass edited or folded comes back as blocks, which the
-adapter writes in the form of its library.
+event unchanged, its native is returned as it came. What a pass edited or folded is returned as blocks, which the
+adapter converts to the form of its library.
 """
 
 import os
@@ -18,7 +18,7 @@ from msgspec import Struct
 from outlive.adapters.sources import Said, Sources, content_of, is_thought
 from outlive.agent.masking import masked
 from outlive.agent.recall import lines_of
-from outlive.agent.session import WINDOW, Session
+from outlive.agent.session import DEFAULT_WINDOW, Session
 from outlive.config import Workspace
 from outlive.context.policy import RICH, Policy
 from outlive.context.view import EMPTY
@@ -26,10 +26,10 @@ from outlive.errors import OutliveError
 from outlive.events import VERSION, AssistantSaid, Checkpointed, Event, SessionStarted, ToolFinished, UserSaid
 from outlive.messages import Block, Message, Opaque, Role, Text, ToolResult
 from outlive.origin import by_user
-from outlive.replay.player import Buffer
 from outlive.request import Request
 from outlive.secrets import Masker
 from outlive.stores import open_stores
+from outlive.stores.logs.buffer import Buffer
 from outlive.stores.logs.lines import mended_value
 from outlive.stores.logs.protocol import LogStore, LogWriter, SessionExists, UnknownSession
 from outlive.stores.logs.reading import full_log
@@ -37,22 +37,22 @@ from outlive.stores.logs.reading import full_log
 CLIENT = "client"
 """The label under which a session says which library it belongs to."""
 RECALL = "Get back what left the conversation, exactly, by its handle (@h12); or only its lines `first` to `last`."
-MOST_LOGS = 32
+MAX_OPEN_LOGS = 32
 """Conversations of an adapter that are kept in memory at once."""
 _NEVER_MASKED = {"thinking", "redacted_thinking", "reasoning", "compaction", "image", "input_image", "binary"}
-"""Types of forms that a provider checks to the letter, or that hold no text."""
+"""Types of blocks that a provider checks byte for byte, or that hold no text."""
 N = TypeVar("N")
 
 
 class Shown(Struct, frozen=True):
-    """A part of a view: an event of the log, or text of ours."""
+    """A part of a view: an event of the log, or text of outlive."""
 
     role: Role
     blocks: tuple[Block, ...]
     native: Any = None
-    """What the event was made of; None for text of ours. For an answer that is not whole, a list of them."""
+    """The native of the event; None for text of outlive. For an incomplete answer, a list of them."""
     whole: bool = False
-    """Whether the native can be sent as it is."""
+    """Whether the native can be sent unchanged."""
 
 
 class NativeLog:
@@ -68,7 +68,7 @@ class NativeLog:
         id: str,
         *,
         store: str | None = None,
-        window: int = WINDOW,
+        window: int = DEFAULT_WINDOW,
         policy: Policy = RICH,
         reserve: int = 0,
     ) -> None:
@@ -86,10 +86,9 @@ class NativeLog:
 
     @contextmanager
     def open(self) -> Iterator[Session]:
-        """The session, with all that the log has. What is logged within is one write, at the end.
-
-        Raises SessionBusy while another process uses it, and SessionExists if the id is another program's session.
-        """
+        """The session with everything in its log. Everything logged inside is written once, at the end. Raises
+        SessionBusy while another process uses it, and SessionExists if the id belongs to another program's
+        session."""
         with self._lock:
             if self._in_use and self._session is not None:
                 yield self._session
@@ -106,7 +105,7 @@ class NativeLog:
                         self._buffer.events.clear()
 
     def loaded(self, session: Session) -> None:
-        """Called when the log was read: a subclass may tell the natives of its events."""
+        """Called when the log was read: a subclass may restore the natives of its events."""
 
     def _current(self) -> Session:
         if self._session is None or self._stores.logs.info(self.id).last_event != self._session.last_event:
@@ -129,9 +128,9 @@ class NativeLog:
     # -- natives in
 
     def add(self, native: Any, message: Message, prompt_tokens: int = 0) -> None:
-        """Log a native as the one event that it is: an answer, one result, or words.
+        """Log a native as one event: an answer, a result, or words.
 
-        `prompt_tokens`, with an answer, is what the provider counted for its request.
+        `prompt_tokens`, with an answer, is the provider's count for its request.
         """
         given = _written(message)
         first = given[0] if given else None
@@ -148,7 +147,7 @@ class NativeLog:
     def follow(
         self, natives: Sequence[N], read: Callable[[N], Message], tokens: Callable[[N], int] = lambda _: 0
     ) -> None:
-        """Make the conversation that of these natives: what is logged stays, what differs from them is taken back."""
+        """Make the log match these natives: equal ones stay, differing ones are undone."""
         with self.open() as session:
             live = conversation(session.events)
             kept = 0
@@ -165,7 +164,7 @@ class NativeLog:
                 self.add(native, read(native), tokens(native))
 
     def know(self, event: Said, native: Any, message: Message) -> None:
-        """Remember what an event was made of. If a secret in it was masked, the event is shown in its place."""
+        """Remember the native of an event. If a secret in it was masked, the event is shown instead."""
         self._natives[event.id] = native, content_of(event) == _with_origin(message)
 
     # -- the view out
@@ -173,7 +172,7 @@ class NativeLog:
     def view(self, *, ask: bool = True) -> list[Shown]:
         """What to send, oldest first. Makes the passes that are due; raises FloorError if it cannot fit.
 
-        Without `ask` something follows before the model is asked, so that the state is told only after a pass.
+        Without `ask` something follows before the model is asked, so the state is shown only after a pass.
         """
         with self.open() as session:
             if ask or session.due():
@@ -182,7 +181,8 @@ class NativeLog:
             return self._shown(session, request, len(session.engine.messages))
 
     def recall(self, handle: str, first: int = 1, last: int = 0) -> str:
-        """The exact text behind a handle, or lines of it. A mistake is answered in words, because a model asks."""
+        """The exact text behind a handle, or some of its lines. Mistakes are answered in words, because a model
+        asks."""
         try:
             with self.open() as session:
                 text = session.engine.recall(handle).text
@@ -191,7 +191,7 @@ class NativeLog:
         return lines_of(text, (max(first, 1), last or 1 << 60)) if first > 1 or last else text
 
     def everything(self) -> tuple[Event, ...]:
-        """All events of the log, also those that were taken back; none if there is no log yet."""
+        """All events of the log, undone ones included; empty if there is no log yet."""
         try:
             return full_log(self._stores.logs, self.id).events
         except UnknownSession:
@@ -221,7 +221,7 @@ class NativeLog:
 
 
 class LogCache:
-    """The logs of an adapter that has many conversations, those used last."""
+    """The logs of an adapter with many conversations; keeps those used last."""
 
     def __init__(self, client: str, **options: Any) -> None:
         self._client, self._options = client, options
@@ -229,11 +229,11 @@ class LogCache:
         self._lock = threading.Lock()
 
     def get(self, id: str) -> NativeLog:
-        """The log of a conversation. It begins when something is logged."""
+        """The log of a conversation. It is created when something is logged."""
         with self._lock:
             log = self._logs.pop(id, None) or NativeLog(self._client, id, **self._options)
             self._logs[id] = log
-            if len(self._logs) > MOST_LOGS:
+            if len(self._logs) > MAX_OPEN_LOGS:
                 self._logs.popitem(last=False)
             return log
 
@@ -250,7 +250,7 @@ def conversation(events: Iterable[Event]) -> list[Said]:
 
 
 def _writer(logs: LogStore, id: str) -> LogWriter:
-    """The writer of a session, which begins if there is none of that name."""
+    """The writer of a session, which is created if it does not exist."""
     try:
         return logs.writer(id)
     except UnknownSession:
@@ -258,7 +258,7 @@ def _writer(logs: LogStore, id: str) -> LogWriter:
 
 
 def _written(message: Message) -> tuple[Block, ...]:
-    """The blocks as a log takes them: without halves of surrogate pairs, and with the origin of each text."""
+    """The blocks in the form of a log: without lone surrogates, and with the origin of each text."""
     try:
         msgspec.json.encode(message)
     except UnicodeEncodeError:
@@ -271,7 +271,7 @@ def _with_origin(message: Message) -> tuple[Block, ...]:
 
 
 def sealed(form: Any) -> Any:
-    """A JSON form for `Checkpointed.data`: secrets in it will be masked, but not in signed thinking and pictures."""
+    """A JSON form for `Checkpointed.data`: secrets in it will be masked, but not in signed thinking and images."""
     if isinstance(form, dict):
         if _NEVER_MASKED & {str(form.get(key)) for key in ("type", "kind", "part_kind")}:
             return Opaque(CLIENT, mended_value(form))
@@ -280,7 +280,7 @@ def sealed(form: Any) -> Any:
 
 
 def unsealed(form: Any) -> Any:
-    """The form again, as it comes out of a log."""
+    """The original form of a `sealed` one."""
     if isinstance(form, Opaque):
         return form.data
     if isinstance(form, dict):

@@ -13,7 +13,7 @@ from agents.run_config import CallModelData, ModelInputData
 from agents import SessionSettings, TResponseInputItem, function_tool
 from outlive.adapters.native_log import RECALL, NativeLog, Shown, sealed, unsealed
 from outlive.adapters.sources import Said
-from outlive.agent.session import WINDOW, Session
+from outlive.agent.session import DEFAULT_WINDOW, Session
 from outlive.context.policy import RICH, Policy
 from outlive.events import Checkpointed
 from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, ToolResult
@@ -24,7 +24,7 @@ CLIENT = "openai-agents"
 ITEMS = "items"
 Item = dict[str, Any]
 _TEXT_OUTPUTS = ("function_call_output", "custom_tool_call_output")
-"""Results that may be shortened; the others are no text and stay as they are until their whole unit leaves."""
+"""Results that may be shortened; the others are not text and stay as they are until their whole unit leaves."""
 _CALL_FIELDS = ("type", "id", "call_id", "status", "name")
 
 
@@ -38,7 +38,7 @@ class OutliveSession:
         session_id: str,
         *,
         store: str | None = None,
-        window: int = WINDOW,
+        window: int = DEFAULT_WINDOW,
         reserve: int = 0,
         policy: Policy = RICH,
     ) -> None:

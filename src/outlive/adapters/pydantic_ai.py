@@ -39,8 +39,8 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import ToolDefinition
 
-from outlive.adapters.native_log import MOST_LOGS, RECALL, LogCache, NativeLog, Shown, sealed, unsealed
-from outlive.agent.session import WINDOW, Session
+from outlive.adapters.native_log import MAX_OPEN_LOGS, RECALL, LogCache, NativeLog, Shown, sealed, unsealed
+from outlive.agent.session import DEFAULT_WINDOW, Session
 from outlive.config import Workspace
 from outlive.context.policy import RICH, Policy
 from outlive.events import Checkpointed
@@ -147,7 +147,7 @@ class OutliveConversationStore(ConversationStore):
     def _remember(self, id: str, entries: list[ConversationEntry]) -> None:
         self._entries.pop(id, None)
         self._entries[id] = {entry.id: entry for entry in entries}
-        if len(self._entries) > MOST_LOGS:
+        if len(self._entries) > MAX_OPEN_LOGS:
             self._entries.popitem(last=False)
 
 
@@ -166,7 +166,7 @@ class OutliveHistory(AbstractCapability[Any]):
     The messages of the run stay as they are. `store` is a URL; by default it is the store of the current workspace.
     """
 
-    window: int = WINDOW
+    window: int = DEFAULT_WINDOW
     store: str | None = None
     policy: Policy = RICH
     _logs: LogCache = field(init=False, repr=False, compare=False)

@@ -1,4 +1,4 @@
-"""Which event each block of a view is from, so that a library gets its own message back and not a translation."""
+"""Finds the event of each block of a view, so that a library gets its own message back instead of a translation."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,11 @@ from outlive.messages import Block, Opaque, Text, Thinking, ToolResult
 Said = UserSaid | AssistantSaid | ToolFinished
 """An event that holds a part of the conversation."""
 Group = tuple[int, bool, tuple[Block, ...]]
-"""An event (0 for text of ours), whether all of it is there as it was, and the blocks of it in a view."""
+"""An event (0 for text of outlive), whether it is complete and unchanged, and its blocks in a view."""
 
 
 class Sources:
-    """Finds events by identity: an unedited text in a view is the very string that its event holds."""
+    """Finds events by identity: an unedited text in a view is the same string object as in its event."""
 
     def __init__(self, events: Sequence[Event], folded_to: int) -> None:
         self._results = {event.call_id: event for event in events if isinstance(event, ToolFinished)}
@@ -26,8 +26,8 @@ class Sources:
                     self._events.setdefault(key, []).append(event.id)
 
     def groups(self, blocks: Sequence[Block]) -> list[Group]:
-        """The blocks of a message by event. Ask for the last message of a view first, then for the one before it:
-        the same string may be in several events."""
+        """The blocks of a message by event. Call it for the last message of a view first, then backwards: the same
+        string may be in several events."""
         found: list[Group] = []
         rest = list(blocks)
         while rest:
@@ -47,7 +47,7 @@ class Sources:
         return found[::-1]
 
     def _source(self, block: Block, wanted: int) -> int:
-        """The event of a block: the wanted one if it may be that."""
+        """The event of a block: the wanted one if possible."""
         if isinstance(block, ToolResult):
             return -1
         events = self._events.get(_key(block)) or [0]
@@ -62,7 +62,7 @@ def content_of(event: Said) -> tuple[Block, ...]:
 
 
 def is_thought(block: Block) -> bool:
-    """Whether it is thinking, which is valid only after what stood before it when it was thought."""
+    """Whether it is thinking, which is valid only after the same prefix."""
     if isinstance(block, Opaque):
         return block.is_unreadable or block.data.get("type") == "redacted_thinking"
     return isinstance(block, Thinking)

@@ -1,4 +1,4 @@
-"""The agent as programs use it: `Agent`, and `RunStream` for what happens in a run."""
+"""The agent as programs use it: `Agent`, and `RunStream` with the events of one run."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -19,9 +19,9 @@ from outlive.memory.memories import Memories
 from outlive.messages import Text
 from outlive.models.protocol import Model
 from outlive.result import OutputResult, RunResult
-from outlive.stream import Live
+from outlive.stream import StreamEvent
 from outlive.tasks.graph import TaskGraph
-from outlive.tools.permissions.asking import Asker, Mode
+from outlive.tools.permissions.asking import Asker, PermissionMode
 from outlive.tools.protocol import Tool
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ _FINISHED = object()
 
 
 class RunStream(Generic[R]):
-    """What happens in one run, as it happens; the last item is its result. Dropping the stream stops the run."""
+    """The events of one run as they happen; the last item is the result. Dropping the stream stops the run."""
 
     def __init__(self, start: Callable[[], Coroutine[Any, Any, R]], agent: "Agent") -> None:
         self._start = start
@@ -42,13 +42,13 @@ class RunStream(Generic[R]):
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Event | Live | R:
+    async def __anext__(self) -> Event | StreamEvent | R:
         if self._over:
             raise StopAsyncIteration
         if self._task is None:
             self._task = self._begin(self._happened)
         try:
-            item: Event | Live = await self._happened.get()
+            item: Event | StreamEvent = await self._happened.get()
         except asyncio.CancelledError:
             await self.aclose()
             raise
@@ -58,7 +58,7 @@ class RunStream(Generic[R]):
         return self._task.result()
 
     def _begin(self, happened: "asyncio.Queue[Any]") -> "asyncio.Task[R]":
-        """Nothing here refers to the stream, so that it can be dropped."""
+        """Start the run in a task that does not refer to the stream, so that the stream can be garbage-collected."""
         unwatch, running = self._agent.watch(happened.put_nowait), self._agent._running
         task = asyncio.ensure_future(self._start())
         running.add(task)
@@ -85,11 +85,11 @@ class RunStream(Generic[R]):
 
 
 class Agent:
-    """An agent in a folder, in one session. Close it when done, or use `async with` (for `run_sync`: `with`).
+    """An agent in a folder, working in one session. Close it when done, or use `async with` (for `run_sync`: `with`).
 
-    `resume` goes on with a session, `fork` with a copy of one. A model given by name is closed with the agent.
-    Without an `asker`, calls that need the user's word are refused; `RunResult.denied` lists them. What is not given
-    is as the settings of the folder say. Raises ConfigError for an option that cannot be used.
+    `resume` continues a session, `fork` continues a copy of one. A model given by name is closed with the agent.
+    Without an `asker`, calls that need permission are refused; `RunResult.denied` lists them. Options that are not
+    given come from the settings of the folder. Raises ConfigError for an option that cannot be used.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Agent:
         model: str | Model | None = None,
         fallback: str | None = None,
         tools: Iterable[Tool[Any]] = (),
-        mode: Mode | None = None,
+        mode: PermissionMode | None = None,
         asker: Asker | None = None,
         resume: str | None = None,
         fork: str | None = None,
@@ -197,25 +197,25 @@ class Agent:
             await asyncio.wait(stopping)
         if schema is None:
             return await (self._runtime.go_on() if prompt is None else self._runtime.ask(prompt))
-        blocks = (*([Text(prompt)] if prompt else ()), Text(schema.prompt))
-        return schema.result(await self._runtime.ask(blocks, schema.review))
+        blocks = (*([Text(prompt)] if prompt else ()), Text(schema.prompt, "harness"))
+        return schema.result(await self._runtime.ask(blocks, schema.review, schema.format))
 
     def queue(self, words: str) -> None:
-        """Say something while a run is going on: the model hears it before its next request."""
+        """Say something during a run: the model gets it before its next request."""
         self._check_open()
         self._runtime.queue(words)
 
     def interrupt(self) -> None:
-        """Stop the run that is going on; it ends with the stop reason `interrupted`."""
+        """Stop the current run; it ends with the stop reason `interrupted`."""
         self._runtime.interrupt()
 
     async def compact(self, focus: str = "") -> Compacted | None:
-        """Make a pass now, with a summary by the model; None when nothing is gained."""
+        """Compact now, with a summary by the model; returns None if that saves nothing."""
         self._check_open()
         return await self._runtime.compact(focus)
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Call `watcher` with everything that happens from now on. Returns a function that ends it.
+        """Call `watcher` with every event from now on; the returned function unsubscribes it.
 
         A watcher that raises is reported to the logger `outlive`, and the run goes on.
         """
@@ -230,7 +230,7 @@ class Agent:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Everything in the session's log, oldest first, except for what was undone."""
+        """All events of the session's log, oldest first, except for those that were undone."""
         return self._runtime.session.events
 
     def recall(self, handle: str) -> str:
@@ -238,7 +238,8 @@ class Agent:
         return self._runtime.session.engine.recall(handle).text
 
     def fork(self, *, at: int = 0) -> str:
-        """A new session that shares this one's past up to the event `at`, the last by default. Returns its id."""
+        """Start a new session that shares this one's log up to the event `at` (default: the last one). Returns its
+        id."""
         return fork_session(self._logs, self.session, at=at)
 
     @property
@@ -249,27 +250,27 @@ class Agent:
     @property
     def memories(self) -> Memories:
         """The memories of the project and of the user."""
-        assert self._runtime.remembering is not None  # noqa: S101 - the factory always sets it
-        return self._runtime.remembering.memories
+        assert self._runtime.memory is not None  # noqa: S101 - the factory always sets it
+        return self._runtime.memory.memories
 
     @property
-    def mode(self) -> Mode:
+    def mode(self) -> PermissionMode:
         """The permission mode; setting it is the user's choice."""
         return self._runtime.mode
 
     @mode.setter
-    def mode(self, mode: Mode) -> None:
+    def mode(self, mode: PermissionMode) -> None:
         self._runtime.set_mode(mode)
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What the user should know from the start: settings that do not count, commands that still run."""
+        """What the user should know from the start: settings that are ignored, commands that still run."""
         return tuple(self._runtime.notices)
 
     # -- the end
 
     async def close(self) -> None:
-        """Stop what still runs and release everything; closing twice does nothing."""
+        """Stop running work and release everything. Closing twice does nothing."""
         if not self._closed:
             self._closed = True
             for task in () if self._runtime.working else self._running:  # a run that has not begun
@@ -298,7 +299,7 @@ class Agent:
         self.close_sync()
 
     def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
-        """One event loop for all calls: connections of the model belong to it."""
+        """Run `work` in one event loop for all calls, because the model's connections belong to it."""
         if self._loop is None:
             self._loop = asyncio.Runner()
         try:

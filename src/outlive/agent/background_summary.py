@@ -1,4 +1,4 @@
-"""A summary that the provider writes while the agent works on, so that nobody waits for it."""
+"""A summary that the provider writes in the background while the agent keeps working."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ SUMMARY_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class SummaryAnswer:
-    """What came of one request: a summary of everything up to event `fold_to`, or why there is none."""
+    """The result of one request: a summary of everything up to event `fold_to`, or the reason why there is none."""
 
     fold_to: int
     summary: Summary | None
@@ -31,12 +31,12 @@ class BackgroundSummary:
         self._spent = spent
         self._task: asyncio.Task[SummaryAnswer] | None = None
         self._asked_after = -1
-        """The pass that was in force when the last summary was asked for."""
+        """The pass in force when the last summary was requested."""
         self._unable = ""
-        """A model that refuses."""
+        """A model that refused to summarise; it is not asked again."""
 
     def start(self) -> None:
-        """Ask for a summary, if the next pass is near and there is none on its way for it."""
+        """Request a summary if the next pass is near and no summary for it is on its way."""
         engine = self._session.engine
         idle = self._task is None and engine.projection.event != self._asked_after
         if not idle or self._model().name == self._unable or not engine.nears_pass:
@@ -47,7 +47,7 @@ class BackgroundSummary:
             engine.awaits_summary = True
 
     def take(self) -> SummaryAnswer | None:
-        """The answer, if it has come; only once."""
+        """Return the answer once, if it has arrived."""
         if self._task is None or not self._task.done():
             return None
         task, self._task = self._task, None
@@ -55,13 +55,13 @@ class BackgroundSummary:
         return task.result()
 
     async def now(self, focus: str) -> SummaryAnswer:
-        """Ask, and wait for the answer."""
+        """Request a summary and wait for it."""
         await self.stop()
         asked = self._session.engine.summary_request()
         return await self._ask(*asked, focus) if asked else SummaryAnswer(0, None, "there is nothing to summarize")
 
     async def stop(self) -> None:
-        """An answer that is on its way is not wanted any more."""
+        """Cancel the request that is on its way."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])

@@ -1,4 +1,4 @@
-"""Opening an agent: the one place where settings, stores, model, tools and permissions become one."""
+"""Builds agents: combines settings, stores, model, tools and permissions."""
 
 import os
 import platform
@@ -19,34 +19,34 @@ from outlive.agent.orphans import OrphanChoice, orphans_of
 from outlive.agent.policies import policy_named
 from outlive.agent.prompt import system_prompt
 from outlive.agent.runtime import AgentParts, Runtime, Summaries
-from outlive.agent.session import WINDOW, Session
+from outlive.agent.session import DEFAULT_WINDOW, Session
 from outlive.agent.spending import Spending
 from outlive.agent.subagents import Subagents
+from outlive.agent.toolset import is_lean, toolset
 from outlive.config import Workspace, default_owner, home
 from outlive.config.dotenv import DotEnv
 from outlive.config.mcp_servers import configured_servers, untrusted_notice
-from outlive.config.sections import SMALLEST_WINDOW
+from outlive.config.settings import MIN_WINDOW
 from outlive.context.engine import Engine
 from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
-from outlive.models.errors import NotSetUp
+from outlive.models.errors import ModelNotSetUp
 from outlive.models.protocol import Model, Price, Usage
 from outlive.models.resolve import resolve
 from outlive.secrets import Masker
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.tasks.graph import TaskGraph
-from outlive.tools.builtin.memory import MEMORIES
-from outlive.tools.builtin.standard import standard_tools
+from outlive.tools.builtin.memory import MEMORIES_KEY
 from outlive.tools.builtin.task_context import catch_up
 from outlive.tools.files.atomic_edit import sweep
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
 from outlive.tools.mcp.servers import McpServers
 from outlive.tools.mcp.tools import mcp_tools
-from outlive.tools.permissions.asking import Asker, Mode
+from outlive.tools.permissions.asking import Asker, PermissionMode
 from outlive.tools.permissions.fence import Fence, protected_paths
 from outlive.tools.permissions.gate import Permissions
 from outlive.tools.permissions.modes import NARROW, opened_here, remember_mode, resumed_mode
@@ -54,16 +54,17 @@ from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.permissions.trust import Settings, remember, settings
 from outlive.tools.protocol import Tool
 from outlive.tools.skills import Skills
-from outlive.tools.toolbox import Toolbox
+
+ASSUMED = "assumed, because the model does not say; set [context] window"
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
-    """What was asked for beyond the settings; what is None or empty is as the settings say."""
+    """Options that override the settings; None or empty means as in the settings."""
 
     model: str | None = None
     fallback: str | None = None
-    mode: Mode | None = None
-    window: Annotated[int, Meta(ge=SMALLEST_WINDOW)] | None = None
+    mode: PermissionMode | None = None
+    window: Annotated[int, Meta(ge=MIN_WINDOW)] | None = None
     policy: str | None = None
     summary: Summaries | None = None
     """Who writes the summary of a pass, and when."""
@@ -72,16 +73,18 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     add_dirs: Sequence[str] = ()
     sandbox: bool | None = None
     network: bool = False
+    tools: str | None = None
+    """`all`, `lean`, or the names of tools with commas between them; by default what fits the window."""
     max_turns: Annotated[int, Meta(ge=1)] | None = None
     max_cost: Annotated[float, Meta(ge=0)] | None = None
     max_tokens: Annotated[int, Meta(ge=1)] | None = None
     max_time: Annotated[float, Meta(ge=0)] | None = None
     orphans: OrphanChoice | None = None
-    """What becomes of commands that still run when a session is resumed."""
+    """What happens to commands that still run when a session is resumed."""
 
 
 class AgentFactory:
-    """Opens agents of a workspace, one session at a time."""
+    """Opens the agents of a workspace, one session at a time."""
 
     def __init__(
         self,
@@ -96,8 +99,8 @@ class AgentFactory:
         self.settings: Settings = settings(workspace)
         self._context = workspace.context_settings()
         self.dotenv = DotEnv(workspace)
-        self._mcp = [one for one in configured_servers(workspace) if one.counts]
-        tokens = {name: value for one in self._mcp for name, value in one.secrets().items()}
+        self._mcp = [server for server in configured_servers(workspace) if server.counts]
+        tokens = {name: value for server in self._mcp for name, value in server.secrets().items()}
         self.masker = Masker({**self.dotenv.secrets, **tokens, **os.environ})
         self._model = model
         self._tools = tuple(tools)
@@ -111,16 +114,21 @@ class AgentFactory:
             undo.pop_all()
 
     def choose(self, spec: str | None = None) -> Model:
-        """A model by its name, with the settings' fallback."""
+        """Resolve a model by name, with the fallback of the settings."""
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
         try:
-            return resolve(wanted, environment=self.dotenv.environment(), fallback=fallback)
-        except NotSetUp as error:
-            raise NotSetUp("\n".join(filter(None, [str(error), self.dotenv.notice()])), code=error.code) from None
+            return resolve(wanted, environment=self._environment(), fallback=fallback)
+        except ModelNotSetUp as error:
+            hint = "\n".join(filter(None, [error.hint, self.dotenv.notice()]))
+            raise ModelNotSetUp(error.message, hint=hint, code=error.code) from None
+
+    def _environment(self) -> dict[str, str]:
+        thinking = self.settings.agent.get("thinking")
+        return self.dotenv.environment() | ({"OUTLIVE_THINKING": thinking} if thinking else {})
 
     def open(self, session: str | None = None, *, asker: Asker | None = None) -> Runtime:
-        """An agent in a new session, or in the one of that id."""
+        """Open an agent in a new session, or in the session with that id."""
         self.settings.rules(self.options.allow, self.options.deny)  # a wrong one is refused before there is a session
         with ExitStack() as undo:
             memories = self._memories()
@@ -136,7 +144,9 @@ class AgentFactory:
             agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
             if opened.due(time.time()) == "cold":
                 agent.notices.append(_cold(opened.engine, model.price))
-            agent.notices += [f"still running from before: {one.text} (process group {one.pid})" for one in orphans]
+            agent.notices += [
+                f"still running from before: {orphan.text} (process group {orphan.pid})" for orphan in orphans
+            ]
             undo.pop_all()
             return agent
 
@@ -154,10 +164,21 @@ class AgentFactory:
 
     def _session_options(self, model: Model) -> dict[str, Any]:
         context = self._context
-        asked = self.options.window or context.get("window")
-        window = int(asked) if isinstance(asked, int) else model.window or WINDOW
+        window, _ = self.context_window(model)
         policy = policy_named(self.options.policy or str(context.get("policy", "rich")), context["policies"])
         return {"window": window, "policy": policy, "mask": self.masker}
+
+    @property
+    def _wanted_tools(self) -> str:
+        return self.options.tools or str(self.settings.agent.get("tools", ""))
+
+    def context_window(self, model: Model) -> tuple[int, str]:
+        """Tokens of the window, and where the number comes from."""
+        if self.options.window:
+            return self.options.window, "as asked for"
+        if wanted := self._context.get("window"):
+            return int(wanted), "as the settings say"
+        return (model.window, f"as known of {model.name}") if model.window else (DEFAULT_WINDOW, ASSUMED)
 
     # -- its parts
 
@@ -166,21 +187,22 @@ class AgentFactory:
         self._notices = []
         rules = self.settings.rules(self.options.allow, self.options.deny)
         skills, instructions = Skills(root, mine), Instructions(root, mine)
-        remembering = self._remembering(session, memories)
+        memory = self._session_memory(session, memories)
         agent: Runtime  # the gate asks for the mode of the agent that it guards
         gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(self.workspace.project, rule))
         mcp = McpServers(self._mcp, root, session.note, self.masker) if self._mcp else None
+        more = [*self._tools, *(mcp_tools(mcp) if mcp else ())]
         parts = AgentParts(
             root=root,
             model=model,
-            toolbox=Toolbox([*standard_tools(), *self._tools, *(mcp_tools(mcp) if mcp else ())]),
+            toolbox=toolset(self._wanted_tools, session.engine.window, rules, more),
             graph=self.graph,
             fence=self._fence(),
             sandbox=self._sandbox(),
             skills=skills,
             gate=gate,
             hooks=CommandHooks(self.settings.hooks, root, session=session.id, mask=self.masker),
-            system=self._system(session, skills, instructions, remembering.index, mcp),
+            system=self._system(session, skills, instructions, memory.index, mcp),
             limits=self._limits,
             summaries=self.options.summary or cast(Summaries, self._context.get("summary", "asked")),
             chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
@@ -189,9 +211,9 @@ class AgentFactory:
             mask=self.masker,
         )
         agent = Runtime(session, parts, owns_model=model is not self._model)
-        agent.remembering = agent.context.extras[MEMORIES] = remembering
+        agent.memory = agent.context.extras[MEMORIES_KEY] = memory
         for name, digest in session.files_seen().items():
-            agent.context.seen.restore((root / name).resolve(), digest)
+            agent.context.read_tracker.restore((root / name).resolve(), digest)
         agent.context.rules_of = instructions.nested
         agent.context.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
@@ -206,14 +228,14 @@ class AgentFactory:
         session.note(text)
         self._notices.append(session.masked(text))
 
-    def _mode(self, session: Session) -> Mode:
-        """The settings' for a new session; for an old one its own, if it was the user who chose it."""
+    def _mode(self, session: Session) -> PermissionMode:
+        """The mode of the settings for a new session; for an old one its own, if the user chose it."""
         if not session.state.mode:
-            return cast(Mode, self.settings.agent.get("mode", "ask"))
+            return cast(PermissionMode, self.settings.agent.get("mode", "ask"))
         mode = resumed_mode(self.workspace.project, self._line(session.id), session.state.mode)
         if mode != session.state.mode:
-            said = f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}"
-            self._notice(session, said)
+            notice = f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}"
+            self._notice(session, notice)
         return mode
 
     def _fence(self) -> Fence:
@@ -234,7 +256,7 @@ class AgentFactory:
         return sandbox
 
     def _memories(self) -> Memories:
-        """What is remembered; what finds it is loaded beside the model's SDK, which takes longer."""
+        """Open the memories. The search index is loaded in parallel with the model's SDK, which takes longer."""
         memories = Memories.open(**self.workspace.store)
         if memories.all():
             from outlive.memory.retrieval.dense import prepare
@@ -242,33 +264,33 @@ class AgentFactory:
             prepare()
         return memories
 
-    def _remembering(self, session: Session, memories: Memories) -> SessionMemory:
+    def _session_memory(self, session: Session, memories: Memories) -> SessionMemory:
         memories.actor = f"session {session.id}"
-        workspace = self.workspace
-        extraction = cast(Extraction, workspace.memory.get("extract", "auto"))
-        remembering = SessionMemory(
+        wanted = self.workspace.memory_settings()
+        extraction = cast(Extraction, wanted.get("extract", "auto"))
+        memory = SessionMemory(
             memories,
             session,
             self.logs,
             extraction,
-            consolidation=cast(Consolidation, workspace.memory.get("consolidate", "auto")),
-            rerank=bool(workspace.memory.get("rerank", False)),
+            consolidation=cast(Consolidation, wanted.get("consolidate", "auto")),
+            rerank=bool(wanted.get("rerank", False)),
             own=self._own,
         )
-        if problem := remembering.problem():
+        if problem := memory.problem():
             self._notice(session, problem)
         if session.engine.history.units and not self._own(session.id):
-            said = "this session was not begun here: what its log says the user said is not remembered"
-            self._notice(session, said)
-            remembering.begin_here()
-        return remembering
+            notice = "this session was not begun here: what its log says the user said is not remembered"
+            self._notice(session, notice)
+            memory.begin_here()
+        return memory
 
     def _own(self, session: str) -> bool:
-        """Whether the user worked in this session here, or in one that it was forked from."""
+        """Whether the user worked in this session on this machine, or in one that it was forked from."""
         return opened_here(self.workspace.project, self._line(session))
 
     def _line(self, session: str) -> list[str]:
-        """A session and those that it was forked from."""
+        """A session and its fork ancestors."""
         line = [session]
         with suppress(UnknownSession):
             while (older := self.logs.info(line[-1]).forked_from) and older not in line:
@@ -292,6 +314,7 @@ class AgentFactory:
                 day=began,
                 platform=platform.platform(terse=True),
                 git=(self.workspace.root / ".git").exists(),
+                lean=is_lean(self._wanted_tools, session.engine.window),
                 sections=[
                     instructions.text(),
                     f"Skills (load_skill reads one)\n{listed}" if listed else "",
@@ -305,15 +328,17 @@ class AgentFactory:
     def _limits(self, spending: Spending) -> Sequence[Limit]:
         options, agent = self.options, self.settings.agent
         turns, tokens = options.max_turns or agent.get("max_turns"), options.max_tokens or agent.get("max_tokens")
+        cost = agent.get("max_cost") if options.max_cost is None else options.max_cost
+        seconds = agent.get("max_time") if options.max_time is None else options.max_time
         limits: list[Limit] = [Repetition(), Thrashing()]
         limits += [Turns(turns)] if turns else []
         limits += [Tokens(tokens, spending)] if tokens else []
-        limits += [Money(options.max_cost, spending)] if options.max_cost is not None else []
-        limits += [Time(options.max_time)] if options.max_time is not None else []
+        limits += [Money(cost, spending)] if cost is not None else []
+        limits += [Time(seconds)] if seconds is not None else []
         return limits
 
-    def _remember_mode(self, agent: Runtime, session: str, mode: Mode) -> None:
-        """What the user chose counts now, also where it cannot be kept for later."""
+    def _remember_mode(self, agent: Runtime, session: str, mode: PermissionMode) -> None:
+        """Apply the user's choice, even if it cannot be saved for later."""
         try:
             remember_mode(self.workspace.project, session, mode)
         except ConfigError as error:
@@ -329,20 +354,20 @@ class AgentFactory:
 
 
 def _checked(options: AgentOptions) -> AgentOptions:
-    """The options, each of its kind and within its bounds. Raises ConfigError that names what it takes."""
+    """Return the options, each checked for type and bounds. Raises ConfigError that names what is accepted."""
     try:
         return msgspec.convert(asdict(options), AgentOptions)
     except msgspec.ValidationError as error:
         problem, _, name = str(error).partition(" - at `$.")
         name = name.partition("`")[0].partition("[")[0]
         value = getattr(options, name, None)
-        choices = [one for part in get_args(get_type_hints(AgentOptions)[name]) for one in get_args(part)]
+        choices = [choice for part in get_args(get_type_hints(AgentOptions)[name]) for choice in get_args(part)]
         takes = f"it is one of {', '.join(choices)}" if value and isinstance(value, str) and choices else problem
         raise ConfigError(f"{name} = {value!r}: {takes}") from None
 
 
 def _cold(engine: Engine, price: Price | None) -> str:
-    """What the next request costs when the provider's cache has expired, as it is and after the pass before it."""
+    """Say what a pass saves on the next request, because the provider's cache has expired."""
     as_is, after = engine.used, engine.left_by_pass
     tokens = f"about {after:,} tokens instead of {as_is:,}"
     if price:

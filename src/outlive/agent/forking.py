@@ -1,4 +1,4 @@
-"""A session that shares another's past: its log begins with where it came from, nothing is copied."""
+"""Forks: a session whose log begins with a reference to another session's log; nothing is copied."""
 
 import time
 from collections.abc import Callable
@@ -11,13 +11,13 @@ from outlive.stores.logs.reading import full_log
 
 
 class CannotFork(ContextError):
-    """No such event to fork at, or no such name."""
+    """The event to fork at does not exist, or the name cannot be used."""
 
 
 def fork(
     store: LogStore, session: str, *, at: int = 0, name: str = "", clock: Callable[[], float] = time.time
 ) -> str:
-    """A new session that goes on from event `at` of another, its last one by default. Returns the new id."""
+    """Start a session that continues another one from event `at` (default: its last). Returns the new id."""
     events = full_log(store, session).events
     last = events[-1].id if events else 0
     at = at or last

@@ -1,4 +1,4 @@
-"""Secrets never reach the log: every event is masked before it is written. Views are made of the log."""
+"""Masks secrets in every event before it is written to the log. Views are made from the log, so they hold none."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -12,22 +12,24 @@ from outlive.secrets import mask_value
 
 T = TypeVar("T")
 Mask = Callable[[str], str]
-_AS_THEY_ARE = (Thinking, Opaque, Image, Unknown)
-"""A provider checks its thinking to the letter; pictures have no text."""
-_NAMES = frozenset({"id", "call_id", "calls", "session", "folder", "model", "mode", "kind", "label", "blob"})
-"""Fields by which the harness finds things again."""
+_UNMASKED_BLOCKS = (Thinking, Opaque, Image, Unknown)
+"""Providers verify thinking byte for byte; images have no text."""
+_UNMASKED_FIELDS = frozenset(
+    {"id", "call_id", "calls", "session", "folder", "model", "mode", "kind", "label", "blob"}
+)
+"""Fields that the harness looks things up by."""
 
 
 def masked(event: T, mask: Mask) -> T:
-    """The event, or another Struct, with the secrets in all of its texts masked."""
+    """Return the event (or another Struct) with the secrets in all of its texts masked."""
     return cast(T, _masked(event, mask))
 
 
 def _masked(value: Any, mask: Mask) -> Any:
-    if isinstance(value, _AS_THEY_ARE):
+    if isinstance(value, _UNMASKED_BLOCKS):
         return value
     if isinstance(value, Struct):
-        fields = {name: getattr(value, name) for name in value.__struct_fields__ if name not in _NAMES}
+        fields = {name: getattr(value, name) for name in value.__struct_fields__ if name not in _UNMASKED_FIELDS}
         changed = {name: new for name, old in fields.items() if (new := _masked(old, mask)) != old}
         return replace(value, **changed) if changed else value
     if isinstance(value, tuple):

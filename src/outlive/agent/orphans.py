@@ -1,22 +1,23 @@
-"""Commands that outlived the process of their session, and what becomes of them."""
+"""Commands that outlived the process of their session, and what to do with them."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from outlive.agent.started import StartedCommands
 from outlive.errors import StoreError
 from outlive.stores.logs.protocol import LogStore
+from outlive.tools.permissions.asking import PermissionQuestion
 from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.process_table import mark, running
 from outlive.tools.processes.session_commands import Processes
 
 OrphanChoice = Literal["stop", "wait", "adopt"]
-"""Adopted, a command is one in the background."""
+"""`adopt` turns the command into a background command of this session."""
 
 
 def orphans_of(session: str, started: StartedCommands, logs: LogStore) -> list[Orphan]:
-    """What a session that died left running, and after it what its sub-agents did."""
+    """Commands that a dead session and its sub-agents left running."""
     found = list(_living(session, started))
     for child in started.children:
         theirs = StartedCommands()
@@ -39,8 +40,14 @@ def _living(session: str, started: StartedCommands) -> Iterator[Orphan]:
                 yield orphan
 
 
+def orphan_question(orphans: Iterable[Orphan]) -> PermissionQuestion:
+    """Asks what becomes of commands that still run: yes stops them, no leaves them in the background."""
+    subject = "\n".join(f"{orphan.text} (process group {orphan.pid})" for orphan in orphans)
+    return PermissionQuestion("still running:", subject, yes="stop it", no="leave it running in the background")
+
+
 async def became(orphan: Orphan, choice: OrphanChoice, processes: Processes) -> str:
-    """Do with it what was chosen; a sentence that says what became of it."""
+    """Apply the choice to an orphan; return a sentence that says what happened to it."""
     where = f"{orphan.text} (process group {orphan.pid})"
     if choice == "adopt":
         return (

@@ -1,4 +1,4 @@
-"""Which policy: by name, by name with changes, or written out in `outlive.toml`."""
+"""Resolves a policy: by name, by name with changes, or as written in `outlive.toml`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -42,12 +42,12 @@ def _found(name: str, own: Mapping[str, Any]) -> Policy:
 
 
 def _changed(policy: Policy, changes: Mapping[str, Any], where: str, *, name: str) -> Policy:
-    """The policy with other numbers; whether they can be is known where policies are made."""
+    """The policy with changed values; the policy class itself checks them."""
     known = numbers()
     found: dict[str, Any] = {}
     for key, value in changes.items():
         if key not in known:
-            raise ConfigError(f"{where}: {key!r} is no number of a policy; there are {', '.join(known)}")
+            raise ConfigError(f"{where}: {key!r} is not a setting of a policy; there are {', '.join(known)}")
         whole = known[key].whole and isinstance(value, float) and value.is_integer()
         found[key] = int(value) if whole else value
     return replace(policy, name=name, **found)

@@ -1,4 +1,4 @@
-"""Exact text by handle, and search over sessions. Reads the log alone, so it works on any session at any time."""
+"""Exact text by handle, and search over sessions. Needs only the log, so it works on any session at any time."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,16 +11,16 @@ from outlive.context.pages import Page, Pages, describe, handle
 from outlive.errors import OutliveError
 from outlive.events import Event
 
-AROUND = 100
-STEM = 5
+CONTEXT_CHARS = 100
+STEM_CHARS = 5
 
 
-class BadPattern(OutliveError):
-    """A pattern or range that makes no sense."""
+class InvalidPattern(OutliveError):
+    """A pattern or range is invalid."""
 
 
 class RecallHit(Struct, frozen=True):
-    """One line that was found."""
+    """A line that was found."""
 
     session: str
     handle: str
@@ -38,7 +38,7 @@ def history_of(events: Iterable[Event]) -> History:
 
 
 def pages_of(events: Iterable[Event]) -> Pages:
-    """All pages of a session. They depend on the log alone, so every reader numbers them alike."""
+    """All pages of a session. They follow from the log alone, so every reader numbers them alike."""
     return history_of(events).pages
 
 
@@ -53,31 +53,31 @@ def lines_of(text: str, span: tuple[int, int] | None = None, pattern: str = "") 
         try:
             wanted = re.compile(pattern)
         except re.error as error:
-            raise BadPattern(f"{pattern!r} is not a pattern: {error}") from None
+            raise InvalidPattern(f"{pattern!r} is not a pattern: {error}") from None
         lines = [line for line in lines if wanted.search(line)]
     return "".join(lines)
 
 
 def search(session: str, pages: Pages, text: str) -> Iterator[RecallHit]:
-    """Every line that holds `text`, whatever its case, the newest page first."""
+    """Every line that contains `text`, ignoring case, newest page first."""
     wanted = text.casefold()
     for page in reversed(list(pages)):
         yield from _in_page(session, page, wanted)
 
 
 def related(session: str, pages: Pages, text: str, limit: int) -> list[RecallHit]:
-    """The pages that are most about `text`, for words that stand together in no line; of each its best line."""
+    """The pages most related to `text`, for words that share no line; of each page its best line."""
     from outlive.memory.retrieval import Entry, Retriever
 
     retriever = Retriever(dense=False)
     by_key = {str(page.number): page for page in pages if page.parts}
     retriever.update(Entry(key=key, name="", description="", body=page.text) for key, page in by_key.items())
-    stems = [word[:STEM] for word in re.findall(r"\w+", text.casefold()) if len(word) > 2]
+    stems = [word[:STEM_CHARS] for word in re.findall(r"\w+", text.casefold()) if len(word) > 2]
     return [_best(session, by_key[hit.key], stems) for hit in retriever.search(text, limit)]
 
 
 def hits_text(session: str, pages: Pages, query: str, limit: int, skip: int = 0) -> str:
-    """Where a session says something, a line each with its handle: `limit` of them after the first `skip`."""
+    """Lines of a session that match, one a line with its handle: `limit` of them after the first `skip`."""
     end = skip + limit
     found = list(islice(search(session, pages, query), end + 1)) or related(session, pages, query, end)
     rows = [f"{hit.handle} line {hit.line} ({hit.what}): {hit.text}" for hit in found[skip:end]]
@@ -87,11 +87,13 @@ def hits_text(session: str, pages: Pages, query: str, limit: int, skip: int = 0)
 
 
 def _best(session: str, page: Page, stems: list[str]) -> RecallHit:
-    """The line with the most of the words, as far as their beginnings tell."""
+    """The line that contains the most words, compared by their stems."""
     lines = page.text.split("\n")
     best = max(range(len(lines)), key=lambda n: sum(stem in lines[n].casefold() for stem in stems))
     piece = page.parts[0].piece
-    return RecallHit(session, handle(page.number), piece.event, best + 1, describe(piece), lines[best][: 2 * AROUND])
+    return RecallHit(
+        session, handle(page.number), piece.event, best + 1, describe(piece), lines[best][: 2 * CONTEXT_CHARS]
+    )
 
 
 def _in_page(session: str, page: Page, wanted: str) -> Iterator[RecallHit]:
@@ -101,7 +103,7 @@ def _in_page(session: str, page: Page, wanted: str) -> Iterator[RecallHit]:
         for number, line in enumerate(part.text.split("\n"), start=offset + 1):
             at = line.casefold().find(wanted)
             if at >= 0:
-                start = max(0, at - AROUND)
-                shown = line[start : at + len(wanted) + AROUND]
+                start = max(0, at - CONTEXT_CHARS)
+                shown = line[start : at + len(wanted) + CONTEXT_CHARS]
                 yield RecallHit(session, handle(page.number), part.piece.event, number, describe(part.piece), shown)
         offset += part.text.count("\n") + 1

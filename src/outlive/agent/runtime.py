@@ -1,4 +1,4 @@
-"""The runtime of an agent: session, model and tools wired together. A face drives it and watches what happens."""
+"""The runtime of an agent: wires session, model and tools together. A face drives it and watches its events."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ from outlive.agent.memory.session_memory import SessionMemory
 from outlive.agent.orphans import OrphanChoice, became
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
-from outlive.agent.tool_session import ToolSession
+from outlive.agent.tool_session import SessionAdapter
 from outlive.errors import AgentBusy, ConfigError
 from outlive.events import Compacted, Event, ModeChanged, ToolStarted, Unqueued, UsageReported, UserQueued
 from outlive.limits import Limit, Time
@@ -28,15 +28,15 @@ from outlive.messages import Block, Message, Text, plain_text, tool_calls
 from outlive.models.errors import ModelError
 from outlive.models.protocol import Model, Reply, Usage
 from outlive.origin import tagged
-from outlive.request import Request
+from outlive.request import OutputFormat, Request
 from outlive.result import DeniedCall, RunResult
 from outlive.secrets import Masker, mask
-from outlive.stream import Live, ToolOutput
+from outlive.stream import StreamEvent, ToolOutput
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.task_context import catch_up, keep_claims
 from outlive.tools.files.read_tracker import ReadTracker
 from outlive.tools.mcp.servers import McpServers
-from outlive.tools.permissions.asking import MODES, Mode
+from outlive.tools.permissions.asking import MODES, PermissionMode
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.processes.orphan import Orphan
@@ -47,19 +47,19 @@ from outlive.tools.runner import Gate, Hooks, Runner
 from outlive.tools.skills import Skills
 from outlive.tools.toolbox import Toolbox
 
-STOP_HOOKS = 3
+MAX_STOP_HOOK_BLOCKS = 3
 """How often in a row a Stop hook may send the model back to work."""
-Watcher = Callable[[Event | Live], None]
+Watcher = Callable[[Event | StreamEvent], None]
 Review = Callable[[str], str]
-"""Given the model's last words: what it has to be told before the run may end, or nothing."""
+"""Takes the model's last answer; returns what the model has to be told before the run may end, else empty."""
 Summaries = Literal["asked", "always", "never", "provider"]
-"""When a model writes the summary of a pass: when the user or the model asked for the pass, at each, or at none; or
-that the provider writes it, at each."""
+"""When a summary is written for a pass: `asked` if the user or the model asked for the pass, `always`, `never`;
+`provider`: at each pass, by the provider."""
 
 
 @dataclass(slots=True)
 class AgentParts:
-    """What an agent is made of, besides its session. Sub-agents share them, with fewer tools."""
+    """The parts of an agent besides its session. Sub-agents share them, with fewer tools."""
 
     root: Path
     model: Model
@@ -71,21 +71,21 @@ class AgentParts:
     gate: Gate
     hooks: Hooks
     system: Callable[[], str]
-    """The system prompt as it should be now; a change of it counts from the next turn on."""
+    """The current system prompt; a change applies from the next turn on."""
     limits: Callable[[Spending], Sequence[Limit]]
-    """New limits for each run."""
-    chose_mode: Callable[[str, Mode], None] = lambda *_: None
-    """Told when the user chose a mode for a session: only that can be believed when it is resumed."""
+    """Makes new limits for each run."""
+    chose_mode: Callable[[str, PermissionMode], None] = lambda *_: None
+    """Called when the user chooses a mode for a session. Only a mode recorded this way is restored on resume."""
     summaries: Summaries = "asked"
     owner: str = "agent"
     mcp: McpServers | None = None
-    """The servers that end with the agent."""
+    """MCP servers that are stopped with the agent."""
     mask: Masker = mask
-    """Takes the secrets out of what tools read and print."""
+    """Masks secrets in what tools read and print."""
 
 
 class Gauge(Struct, frozen=True):
-    """How full the window is: tokens used, where the next pass engages, and what fits at all."""
+    """How full the window is: tokens used, where the next pass engages, and the size of the window."""
 
     used: int
     next_pass: int
@@ -96,46 +96,47 @@ class Runtime:
     """Works in one session until it is closed."""
 
     def __init__(self, session: Session, parts: AgentParts, *, owns_model: bool = False) -> None:
-        """`owns_model`: nobody else uses the model, so it is closed with the agent."""
+        """`owns_model`: the model is used by this agent only and closed with it."""
         self.session = session
         self.parts = parts
         self._owns_model = owns_model
         self.spending = Spending()
         self.limits: tuple[Limit, ...] = ()
-        """Those of the present run."""
+        """Limits of the current run."""
         self.denied: list[DeniedCall] = []
-        """Calls of the present run that were not allowed, those of sub-agents too."""
+        """Calls of the current run that were not allowed, those of sub-agents included."""
         self.processes = Processes()
         self._watchers: list[Watcher] = []
         self._busy = False
         self._compaction: str | None = None
         self._stops = 0
         self._review: Review | None = None
+        self._output: OutputFormat | None = None
         self._work: asyncio.Task[RunResult] | None = None
         self._interrupted = False
         self._learning: asyncio.Task[None] | None = None
-        self.remembering: SessionMemory | None = None
-        """The memory of this session, where it has one."""
+        self.memory: SessionMemory | None = None
+        """The memory of this session, if it has one."""
         self.orphans: tuple[Orphan, ...] = ()
-        """Commands that outlived the process that worked in this session before, until `take_over`."""
+        """Commands of an earlier process of this session that still run, until `take_over`."""
         self.orphan_choice: OrphanChoice | None = None
-        """What becomes of them: what the user said beforehand, if anything."""
+        """What to do with them, if the user chose beforehand."""
         self._news: list[str] = []
         """What the next request has to say about them."""
         self.notices: list[str] = []
-        """What a face has to tell the user when it opens: it was noted before anybody watched."""
+        """Notices for the user that were recorded before a face was watching."""
         self.closing: list[Callable[[], object]] = []
-        """What else ends with it."""
+        """Called on close."""
         self._background = BackgroundSummary(session, lambda: self.parts.model, self._spent)
         for event in session.events:
             self.spending.take(event)
         session.watch(self._saw)
         self.context = ToolContext(
             root=parts.root,
-            session=ToolSession(session, self._ask_to_compact),
+            session=SessionAdapter(session, self._ask_to_compact),
             graph=parts.graph,
             fence=parts.fence,
-            seen=ReadTracker(),
+            read_tracker=ReadTracker(),
             processes=self.processes,
             sandbox=parts.sandbox,
             skills=parts.skills,
@@ -147,9 +148,9 @@ class Runtime:
     # -- what a face does
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Show everything that happens from now on: events of the log, and what passes by live.
+        """Send every event of the log and every stream event to `watcher`; the returned function unsubscribes it.
 
-        Returns what ends it. A watcher that raises is reported to the logger `outlive`; the run goes on.
+        A watcher that raises is reported to the logger `outlive`; the run goes on.
         """
         self._watchers.append(watcher)
 
@@ -159,17 +160,24 @@ class Runtime:
 
         return stop
 
-    async def ask(self, words: str | tuple[Block, ...] = (), review: Review | None = None) -> RunResult:
-        """Say what is queued, then `words`, and let the agent work until it comes to rest.
+    async def ask(
+        self, words: str | tuple[Block, ...] = (), review: Review | None = None, output: OutputFormat | None = None
+    ) -> RunResult:
+        """Say queued words and then `words`, and run until the model is done. Raises AgentBusy during another run.
 
-        Raises AgentBusy while it works on something else.
+        The provider enforces `output` from the start in a new session, else only after `review` has refused an
+        answer: another format makes its cache of the conversation worthless.
         """
         with self._alone():
-            self._review = review
-            return await self._counted(self._ask((Text(words),) if isinstance(words, str) else words))
+            self._review, self._output = review, output
+            self.session.output = None if self.session.engine.history.units else output
+            try:
+                return await self._counted(self._ask((Text(words),) if isinstance(words, str) else words))
+            finally:
+                self.session.output = None
 
     async def _counted(self, run: Awaitable[RunResult]) -> RunResult:
-        """A run with what it used."""
+        """Return the run's result with its usage and cost."""
         if self.parts.mcp is not None:
             await self.parts.mcp.begin()
         before = copy(self.spending)
@@ -186,24 +194,22 @@ class Runtime:
         if answer.blocked:
             return RunResult("hook", detail=answer.blocked)
         more = [Text(tagged("hook", answer.context), "hook")] if answer.context else []
-        if self.remembering is not None:
-            memories = await self.remembering.relevant(plain_text(blocks), self._answer_to)
+        if self.memory is not None:
+            memories = await self.memory.relevant(plain_text(blocks), self._answer_to)
             more += [Text(memories, "memory")] if memories else []
         self.session.change_system(self.parts.system(), self.parts.toolbox.schemas(), may_wait=True)
         self.session.user_said((*blocks, *more), queued=tuple(queued))
         return await self._go_on()
 
     async def go_on(self) -> RunResult:
-        """Work from where the log ends, as after a crash. Raises AgentBusy while it works."""
+        """Continue from the end of the log, as after a crash. Raises AgentBusy during another run."""
         with self._alone():
             self._review = None
             return await self._counted(self._go_on())
 
     async def take_over(self, choice: OrphanChoice | None = None) -> None:
-        """Stop, wait for or adopt what still runs from before, and answer its calls with what became of it.
-
-        It is stopped when nobody chose. A run does this before anything else.
-        """
+        """Stop, await or adopt commands that still run from before, and answer their calls. The default is to stop
+        them. A run does this first."""
         said: dict[str, list[str]] = {}
         for orphan in self.orphans:
             chosen = choice or self.orphan_choice or "stop"
@@ -243,12 +249,12 @@ class Runtime:
             return RunResult("interrupted", denied=self._masked(loop.denied))
         finally:
             self._work = None
-        if self.remembering is not None:
-            self._learning = asyncio.ensure_future(self._learn(self.remembering, after=self._learning))
+        if self.memory is not None:
+            self._learning = asyncio.ensure_future(self._learn(self.memory, after=self._learning))
         return with_fields(ending, text=self.session.masked(ending.text), denied=self._masked(loop.denied))
 
     def _masked(self, denied: Iterable[DeniedCall]) -> tuple[DeniedCall, ...]:
-        return tuple(masked(one, self.session.masked) for one in denied)
+        return tuple(masked(call, self.session.masked) for call in denied)
 
     @property
     def working(self) -> bool:
@@ -256,53 +262,53 @@ class Runtime:
 
     @property
     def unfinished(self) -> bool:
-        """Whether the log ends in the middle of a run: `go_on` would have something to do."""
+        """Whether the log ends in the middle of a run, so that `go_on` has work to do."""
         history = self.session.engine.history
         units = history.units
         return bool(history.queued) or (bool(units) and (units[-1].kind == "user" or bool(units[-1].calls)))
 
     def queue(self, words: str) -> None:
-        """Say something while the agent works: it is logged now, and heard at the next seam or after a resume."""
+        """Say something during a run: logged now, sent to the model before its next request or after a resume."""
         self.session.log(UserQueued, text=words)
 
     @property
     def queued(self) -> tuple[str, ...]:
-        """What was queued and has not been heard yet."""
+        """Queued words that were not sent to the model yet."""
         return tuple(self.session.engine.history.queued.values())
 
     def unqueue(self) -> tuple[str, ...]:
-        """Take back what was queued and has not been heard yet, as after an interruption."""
+        """Withdraw queued words that were not sent to the model yet, as after an interruption."""
         words = self.queued
         if words:
             self.session.log(Unqueued, events=tuple(self.session.engine.history.queued))
         return words
 
     def interrupt(self) -> None:
-        """Stop what is going on, be it the model or a tool. The session stays valid and can go on."""
+        """Stop the current model request or tool. The session stays valid and can be continued."""
         if self._work is not None:
             self._interrupted = True
             self._work.cancel()
 
     async def compact(self, focus: str = "") -> Compacted | None:
-        """Make a pass now, with a summary by the model; None when nothing is gained. Raises AgentBusy."""
+        """Compact now, with a summary by the model; returns None if that saves nothing. Raises AgentBusy."""
         with self._alone():
             return await self._compact(focus, summary=self.parts.summaries != "never")
 
     @property
-    def mode(self) -> Mode:
-        """The permission mode: harness state, changed by the user alone."""
+    def mode(self) -> PermissionMode:
+        """The permission mode: state of the harness that only the user changes."""
         return next((mode for mode in MODES if mode == self.session.state.mode), MODES[0])
 
-    def set_mode(self, mode: Mode) -> None:
-        """The user chose another mode."""
+    def set_mode(self, mode: PermissionMode, by: str = "") -> None:
+        """Set the mode that the user chose. `by` names who, and from where."""
         if mode not in MODES:
             raise ConfigError(f"there is no mode {mode!r}; the modes are {', '.join(MODES)}")
         self.parts.chose_mode(self.session.id, mode)
         if mode != self.session.state.mode:
-            self.session.log(ModeChanged, mode=mode)
+            self.session.log(ModeChanged, mode=mode, by=by)
 
     async def use_model(self, model: Model) -> None:
-        """Go on with another model, which is the agent's from now on; one that it owned before is closed."""
+        """Switch to another model, which the agent owns from now on; a model it owned before is closed."""
         await self._background.stop()
         before, owned = self.parts.model, self._owns_model
         self.parts, self._owns_model = replace(self.parts, model=model), True
@@ -315,7 +321,7 @@ class Runtime:
         return Gauge(engine.used, engine.next_pass, engine.window)
 
     async def close(self) -> None:
-        """End what still runs and let go of all that the agent owns; a model that was given to it stays open."""
+        """Stop running work and release what the agent owns; a model that was passed in stays open."""
         async with AsyncExitStack() as stack:
             for close in (*self.closing, self.session.close, self.processes.close):
                 stack.callback(close)
@@ -324,9 +330,9 @@ class Runtime:
             await self._background.stop()
             if self._owns_model:
                 stack.push_async_callback(self.parts.model.close)
-            if self.remembering is not None:
-                stack.callback(self.remembering.close)
-                self.remembering.hurry()
+            if self.memory is not None:
+                stack.callback(self.memory.close)
+                self.memory.hurry()
             if self._work is not None:
                 self.interrupt()
                 await asyncio.wait([self._work])
@@ -337,7 +343,7 @@ class Runtime:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """One thing at a time: two would write into each other's turns."""
+        """Allow one run at a time: two would write into each other's turns."""
         if self._busy:
             raise AgentBusy(
                 f"session {self.session.id!r} is at work: await what it does, say more with queue(), "
@@ -349,8 +355,8 @@ class Runtime:
         finally:
             self._busy = False
 
-    def tell(self, happened: Event | Live) -> None:
-        """Show something to all watchers."""
+    def tell(self, happened: Event | StreamEvent) -> None:
+        """Send an event to all watchers."""
         for watcher in tuple(self._watchers):
             try:
                 watcher(happened)
@@ -365,7 +371,7 @@ class Runtime:
         self._compaction = focus
 
     async def _at_seam(self) -> None:
-        """Between two requests: what the user said meanwhile, claims to renew, a pass that is asked for or due."""
+        """Between two requests: send queued words, renew claims, make a pass that was asked for or is due."""
         for event, words in list(self.session.engine.history.queued.items()):
             self.session.user_said(words, queued=(event,))
         news, self._news = self._news, []
@@ -384,14 +390,15 @@ class Runtime:
                 self._background.start()
 
     async def _at_rest(self, text: str) -> bool:
-        """Whether there is more to do though the model has come to rest."""
+        """Whether the run continues although the model has finished."""
         if self.queued:
             return True
         if self._review is not None and (more := self._review(text)):
-            self.session.user_said(tagged("harness", more))
+            self.session.output = self._output
+            self.session.user_said((Text(tagged("harness", more), "harness"),))
             return True
         answer = await self.parts.hooks.fire("Stop", text=text)
-        if not answer.blocked or self._stops >= STOP_HOOKS:
+        if not answer.blocked or self._stops >= MAX_STOP_HOOK_BLOCKS:
             return False
         self._stops += 1
         self.session.user_said((Text(tagged("hook", answer.blocked), "hook"),))
@@ -407,7 +414,7 @@ class Runtime:
         return await self._compacted(made or self.session.compact(focus, text, problem))
 
     async def _use_summary(self, answer: SummaryAnswer) -> None:
-        """Make the pass for which the provider has written a summary."""
+        """Make the pass that the provider has written a summary for."""
         if await self._may_compact(""):
             await self._compacted(self._summarized(answer))
 
@@ -429,14 +436,14 @@ class Runtime:
             await self.parts.hooks.fire("PostCompact", before=made.receipt.before, after=made.receipt.after)
         return made
 
-    async def _learn(self, remembering: SessionMemory, after: asyncio.Task[None] | None) -> None:
-        """What was learned from a run, one run after the other."""
+    async def _learn(self, memory: SessionMemory, after: asyncio.Task[None] | None) -> None:
+        """Extract memories from a run, after the extraction of the run before it."""
         if after is not None:
             await after
-        await remembering.after_run(self._answer_to)
+        await memory.after_run(self._answer_to)
 
     async def _answer_to(self, prompt: str) -> str:
-        """A question of the harness itself, outside of the conversation."""
+        """Ask the model something outside of the conversation."""
         message = Message("user", (Text(prompt),))
         async with asyncio.timeout(SUMMARY_SECONDS):
             reply = await whole_reply(self.parts.model, Request("", (), (message,), "", 0))
@@ -444,12 +451,12 @@ class Runtime:
         return plain_text(reply.blocks)
 
     def _spent(self, usage: Usage) -> None:
-        """Count what a request cost that is no part of the conversation."""
+        """Count the cost of a request outside of the conversation."""
         price = self.parts.model.price
         self.session.log(UsageReported, of=0, cost=price.of(usage) if price else None, **asdict(usage))
 
     async def _summary(self, focus: str) -> tuple[str, str]:
-        """A summary by the model, or why there is none. The call never loses the session."""
+        """A summary by the model, or the reason why there is none. A failure never loses the session."""
         try:
             async with asyncio.timeout(SUMMARY_SECONDS):
                 reply = await whole_reply(self.parts.model, self.session.summary_request(focus))
@@ -465,7 +472,7 @@ class Runtime:
 
 
 async def whole_reply(model: Model, request: Request) -> Reply:
-    """The answer, without what arrives before it."""
+    """The final answer of a stream."""
     async with aclosing(model.stream(request)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Reply):

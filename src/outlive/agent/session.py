@@ -1,10 +1,11 @@
-"""A session: what is said and done goes to the log first and then to the engine; requests come out of the engine.
+"""A session: events go to the log first and then to the engine; requests come out of the engine.
 
-The log is the truth. Everything here can be had again from it alone: `Session.resume`.
+The log is the truth: `Session.resume` rebuilds everything here from it.
 """
 
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 
 from outlive.agent.masking import Mask, masked
 from outlive.agent.started import StartedCommands
-from outlive.agent.world import GONE, SEEN, LastSeen, World, compare
+from outlive.agent.world import MISSING_HASH, SEEN, LastSeen, World, compare
 from outlive.context.engine import Engine
 from outlive.context.errors import ContextError, FloorError
 from outlive.context.ledger import facts
@@ -45,22 +46,23 @@ from outlive.instructions import standing
 from outlive.messages import Block, Image, Text, call_file
 from outlive.models.protocol import Summary
 from outlive.origin import by_user, own_words, user_words
-from outlive.request import Request
+from outlive.request import OutputFormat, Request
 from outlive.secrets import mask_value
 from outlive.state import WorkingState, made_way
+from outlive.stores.logs.buffer import Buffer
 from outlive.stores.logs.lines import mended
 from outlive.stores.logs.names import new_session_id
 from outlive.stores.logs.protocol import LogStore, LogWriter
 from outlive.stores.logs.reading import full_log
 from outlive.tools.files.diff import changed_lines
 
-WINDOW = 200_000
-DAMAGE = "damage"
-RECONCILED = "reconciled"
-SUMMARY = "summary"
-LONGEST_TOLD = 3_000
-"""Characters of a change of the system prompt that the state block tells."""
-LOST = (
+DEFAULT_WINDOW = 200_000
+DAMAGE_NOTE = "damage"
+RECONCILED_NOTE = "reconciled"
+SUMMARY_LABEL = "summary"
+MAX_PROMPT_CHANGE_CHARS = 3_000
+"""Characters of a system prompt change that the state block shows."""
+INTERRUPTED = (
     "[interrupted: the process ended while this ran.{} It may have done all, part or none of its work: "
     "look before doing it again]"
 )
@@ -69,17 +71,17 @@ E_ = TypeVar("E_", bound=KnownEvent)
 
 
 class NothingToUndo(ContextError):
-    """There is no pass, or no such event, to go back to."""
+    """There is no pass or event to undo."""
 
 
 class Session:
-    """One conversation and everything that has to outlive it. Use `start` or `resume`; close it when done."""
+    """One conversation and all of its durable state. Use `start` or `resume`; close it when done."""
 
     def __init__(
         self,
         writer: LogWriter,
         *,
-        window: int = WINDOW,
+        window: int = DEFAULT_WINDOW,
         policy: Policy = RICH,
         reserve: int = 0,
         clock: Callable[[], float] = time.time,
@@ -94,14 +96,16 @@ class Session:
         self._watchers: list[Callable[[Event], None]] = []
         self._seen = LastSeen()
         self.started = StartedCommands()
-        """The commands that its log knows of."""
+        """Commands recorded in the log."""
         self.began = clock()
-        """When the session began, or the one that it is a fork of."""
+        """When the session began, or the session that it was forked from."""
         self._passes: set[int] = set()
         self._checkpoints: dict[str, Checkpointed] = {}
         self._unreconciled = False
+        self.output: OutputFormat | None = None
+        """The format that requests ask the provider to enforce."""
         self.engine = Engine(window, policy, reserve)
-        self._take(history)
+        self._resume(history)
 
     @classmethod
     def start(
@@ -115,7 +119,7 @@ class Session:
         folder: str = "",
         **options: Any,
     ) -> Self:
-        """A new session. `folder` is what it works in; its files are watched when it is given."""
+        """Start a session. With `folder`, the files in it are watched."""
         clock = options.get("clock", time.time)
         writer = store.create(id or new_session_id(clock()))
         if folder:
@@ -132,7 +136,7 @@ class Session:
 
     @classmethod
     def resume(cls, store: LogStore, id: str, **options: Any) -> Self:
-        """Go on with a session: state, view and handles are rebuilt from its log alone."""
+        """Resume a session: state, view and handles are rebuilt from its log alone."""
         writer = store.writer(id)
         try:
             log = full_log(store, id)
@@ -140,10 +144,10 @@ class Session:
             if folder and Path(folder).is_dir():
                 options.setdefault("world", World(Path(folder)))
             session = cls(writer, history=log.events, **options)
-            known = {event.text for event in log.events if isinstance(event, Noted) and event.kind == DAMAGE}
+            known = {event.text for event in log.events if isinstance(event, Noted) and event.kind == DAMAGE_NOTE}
             session.note(
                 *(text for text in (shortened(str(damage)) for damage in log.damage) if text not in known),
-                kind=DAMAGE,
+                kind=DAMAGE_NOTE,
             )
         except BaseException:
             writer.close()
@@ -164,37 +168,37 @@ class Session:
         return self.engine.history.last_id
 
     def files_seen(self) -> dict[str, str]:
-        """The files of the folder as they were last seen, by SHA-256."""
-        return {name: digest for name, digest in self._seen.files.items() if digest != GONE}
+        """SHA-256 of each file in the folder when it was last seen."""
+        return {name: digest for name, digest in self._seen.files.items() if digest != MISSING_HASH}
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Everything that was said and done, oldest first, but for what was taken back. Nothing is read for it."""
+        """All events, oldest first, except for undone ones. Reads nothing from disk."""
         return tuple(self.engine.events)
 
     def checkpoint(self, label: str) -> Mapping[str, Any]:
-        """What was noted last under a label, even if it was taken back since."""
+        """The data of the last checkpoint with this label, even if it was undone since."""
         found = self._checkpoints.get(label)
         return found.data if found else {}
 
     def masked(self, text: str) -> str:
-        """A text as the log would have it: without secrets."""
+        """The text with secrets masked, as the log stores it."""
         return self._mask(text) if self._mask is not None else text
 
     def watch(self, watcher: Callable[[Event], None]) -> None:
-        """Show every event to `watcher` from now on, when it is on disk."""
+        """Send every event to `watcher` once it is on disk."""
         self._watchers.append(watcher)
 
     # -- what is said and done
 
     def log(self, kind: type[E_], /, **fields: Any) -> E_:
-        """Append one event: checked, written, then seen by the engine."""
+        """Append one event: check it, write it, then pass it to the engine."""
         return cast(E_, self._commit([self._made(kind, **fields)])[0])
 
     def user_said(self, words: str | tuple[Block, ...], *, queued: tuple[int, ...] = ()) -> UserSaid:
-        """A turn of the user; standing instructions among the user's own words are kept as directives, verbatim.
+        """Record a user turn; standing instructions among the user's own words become directives, verbatim.
 
-        A text without an origin is the user's. `queued` are the events of words that waited and are said now.
+        A text without an origin is the user's. `queued` lists the events of queued words that are said now.
         """
         blocks = by_user((Text(words),) if isinstance(words, str) else words)
         said = self._made(UserSaid, blocks=blocks, queued=queued)
@@ -215,7 +219,7 @@ class Session:
         model: str = "",
         usage: Mapping[str, Any] | None = None,
     ) -> AssistantSaid:
-        """The model answered, and its provider may have reported the `usage`: one write for both."""
+        """Record the model's answer and the `usage` that its provider reported, in one write."""
         said = self._made(AssistantSaid, blocks=blocks, stop_reason=stop_reason, model=model)
         events: list[Event] = [said]
         if usage is not None:
@@ -233,7 +237,7 @@ class Session:
         seconds: float = 0.0,
         denied: Denial | None = None,
     ) -> ToolFinished:
-        """A tool call came back. What it touched on disk is looked at, to know it again later."""
+        """Record the result of a tool call, and the state of the files it touched."""
         call = next((call for call in self.engine.history.waiting if call.id == call_id), None)
         event = self.log(
             ToolFinished,
@@ -252,7 +256,7 @@ class Session:
         return event
 
     def note(self, *texts: str, kind: str = "note") -> None:
-        """Things the harness noticed; the state block says them until the user speaks again."""
+        """Record notes of the harness; the state block shows them until the user's next turn."""
         if texts:
             masked = map(self.masked, texts)
             self._commit([self._made(Noted, n, text=shortened(text), kind=kind) for n, text in enumerate(masked)])
@@ -260,21 +264,22 @@ class Session:
     # -- requests and passes
 
     def next_request(self, now: float | None = None) -> Request:
-        """The request that continues the session. Whatever pass it took is on disk before it is handed out."""
+        """The request that continues the session. A pass that it needed is on disk before the request is returned."""
         self.reconcile()
-        made = self._relieved(now)
-        if made and self.reconcile(after_pass=True):
-            made += self._relieved(now)
+        passes = self._relieved(now)
+        if passes and self.reconcile(after_pass=True):
+            passes += self._relieved(now)
         if shown := self.engine.tell_state():
             self._write_made([shown])
-        return replace(self.engine.live_request(), passes=tuple(made), state_shown=shown)
+        request = self.engine.live_request()
+        return replace(request, passes=tuple(passes), state_shown=shown, output=self.output)
 
     def due(self, now: float | None = None) -> str:
-        """Why the next request would make a pass, or nothing."""
+        """Why the next request would make a pass, else empty."""
         return self.engine.due(now)
 
     def summary_request(self, focus: str = "") -> Request:
-        """The live request, which is in the provider's cache, with a last word that asks for a summary."""
+        """The current request, which the provider has cached, with a final instruction to summarise."""
         if self.due() == "limit":
             self._relieved(None)
         request = self.engine.live_request()
@@ -283,10 +288,11 @@ class Session:
         return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, words))))
 
     def compact(self, focus: str = "", summary: str = "", problem: str = "") -> Compacted | None:
-        """Fold all but the tail now; None when nothing is gained.
+        """Fold all but the tail now; returns None if that saves nothing.
 
-        `summary` is what a model answered to `summary_request`: it is checked, and used as far as the record bears it
-        out. `problem` says why there is none though one was asked for. Without one the rules make the digest.
+        `summary` is a model's answer to `summary_request`. It is checked against the log, and lines that the log does
+        not confirm are dropped. `problem` says why there is none though one was requested; then the digest is made by
+        rules.
         """
         focus, summary = self.masked(focus), self.masked(summary)
         if summary or problem:
@@ -295,13 +301,14 @@ class Session:
             if reason := problem or found.problem:
                 self.no_summary("model", reason)
             elif found.dropped:
-                self.log(Checkpointed, label=SUMMARY, data={"left_out": list(found.dropped)})
+                self.log(Checkpointed, label=SUMMARY_LABEL, data={"left_out": list(found.dropped)})
         return self._passed(lambda: self.engine.compact(focus, summary))
 
     def summarized(self, summary: Summary, fold_to: int) -> Compacted | str:
-        """Put a provider's summary in place of what it was asked to summarize, up to event `fold_to`, or say why not.
+        """Replace events up to `fold_to` by the provider's summary, or note why not.
 
-        A readable one is checked like a model's. As nobody can edit it, the digest names the lines that do not count.
+        A readable summary is checked like a model's. It cannot be edited, so the digest lists the lines that do not
+        count.
         """
         if summary.block is None:
             return "it came back empty"
@@ -315,22 +322,22 @@ class Session:
             left_out = tuple(map(self.masked, found.dropped))
         tokens = summary.usage.output or round(estimate(summary.text))
         provided = ProviderSummary(summary.block, tokens)
-        made = self._passed(lambda: self.engine.summarized(provided, fold_to, left_out))
-        return made or "nothing was gained"
+        passed = self._passed(lambda: self.engine.summarized(provided, fold_to, left_out))
+        return passed or "nothing was gained"
 
     def no_summary(self, author: str, reason: str) -> None:
-        """Note that the digest is made by rule, though the `author` was asked for a summary."""
-        self.note(f"no summary by the {author} ({reason}); the rules make the digest", kind=SUMMARY)
+        """Note that the digest is made by rules although the `author` was asked for a summary."""
+        self.note(f"no summary by the {author} ({reason}); the rules make the digest", kind=SUMMARY_LABEL)
 
     def _checked(self, summary: str) -> Checked:
         words = [user_words(unit.blocks) for unit in self.engine.history.units if unit.kind == "user"]
         return checked(summary, words, limit=largest(self.engine.window), pages=len(self.engine.history.pages))
 
     def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
-        """The provider refused the last request as too long: go down to the floor, or raise FloorError."""
-        made = self._passed(lambda: self.engine.too_long(actual, limit))
-        assert made is not None  # noqa: S101 - the engine makes a pass or raises
-        return made
+        """The provider refused the last request as too long: compact to the floor, or raise FloorError."""
+        passed = self._passed(lambda: self.engine.too_long(actual, limit))
+        assert passed is not None  # noqa: S101 - the engine makes a pass or raises
+        return passed
 
     @property
     def can_undo_pass(self) -> bool:
@@ -338,20 +345,21 @@ class Session:
         return self.engine.projection.event in self._passes
 
     def undo_pass(self) -> Undone:
-        """Take back the newest pass: the view is again as it was before."""
+        """Undo the newest pass: the view is what it was before it."""
         target = self.engine.projection.event
         if not self.can_undo_pass:
             raise NothingToUndo(f"session {self.id!r}: no pass is in force that could be taken back")
         return self.log(Undone, target=target, what="pass")
 
     def undo_to(self, event: int) -> Undone:
-        """Take back everything after an event. The log keeps it; handles of what left still work."""
+        """Undo everything after an event. The log keeps it, and its handles still work."""
         if not 1 <= event < self.last_event:
             raise NothingToUndo(f"session {self.id!r}: event {event} is not between 1 and {self.last_event - 1}")
         return self.log(Undone, target=event, what="after")
 
     def renew(self, words: str = "") -> Renewed:
-        """A new sprint: state carries over with a handoff note, which begins with `words`; history starts fresh."""
+        """Start a new sprint: the state carries over with a handoff note that begins with `words`; the history starts
+        fresh."""
         state = self.state
         parts = [
             words.strip(),
@@ -364,7 +372,8 @@ class Session:
         return self.log(Renewed, handoff="\n".join(filter(None, parts)) or "(nothing was left open)")
 
     def reconcile(self, *, after_pass: bool = False) -> bool:
-        """Compare what was seen with what is there, after a resume or a pass; whether there was anything to say."""
+        """Compare files and processes with what was last seen, after a resume or a pass; return whether anything
+        changed."""
         if self._world is None or not (self._unreconciled or after_pass):
             return False
         background = self.engine.history.ledger.background
@@ -372,26 +381,26 @@ class Session:
         self._unreconciled = False
         if found.data:
             self.log(Checkpointed, label=SEEN, data=found.data)
-        self.note(*found.notes, kind=RECONCILED)
+        self.note(*found.notes, kind=RECONCILED_NOTE)
         return bool(found.notes)
 
     def settle(self, became: Mapping[str, str] | None = None, *, but: Container[str] = ()) -> int:
-        """Answer calls that a dead process left open, honestly; how many there were.
+        """Answer calls that a dead process left open; return how many there were.
 
-        `became` says of calls what became of their commands; calls in `but` are answered later.
+        `became` maps a call to what happened to its command; calls in `but` are answered later.
         """
         open_calls = [call for call in self.engine.history.waiting if call.id not in but]
         for call in open_calls:
             more = f" {became[call.id]}." if became and call.id in became else ""
-            text = LOST.format(more) if call.id in self.started.unanswered else NOT_RUN
+            text = INTERRUPTED.format(more) if call.id in self.started.unanswered else NOT_RUN
             self.tool_finished(call.id, text, is_error=True)
         return len(open_calls)
 
     def change_system(self, system: str, tools: tuple[dict[str, Any], ...], *, may_wait: bool = False) -> bool:
-        """Use another system prompt and other tools from here on; whether anything differs.
+        """Use another system prompt and other tools from now on; return whether anything differs.
 
-        If it `may_wait`, a small change of the prompt is told in the state block and used from the next pass on, so
-        that the provider's cache and thinking that is bound to the prompt stay.
+        With `may_wait`, a small change of the prompt is shown in the state block and applied at the next pass, so
+        that the provider's cache and thinking bound to the prompt stay valid.
         """
         system = self.masked(system)
         tools = mask_value(tools, by=self.masked)
@@ -399,10 +408,27 @@ class Session:
         if (system, tools) == (history.next_system, history.tools):
             return False
         warm = history.asked_at is not None and not self.engine.is_cold(self._clock())
-        told = "\n".join(changed_lines(history.system, system, context=0)) if may_wait and warm else ""
-        wait = tools == history.tools and len(told) <= LONGEST_TOLD
-        self.log(SystemChanged, system=system, tools=tools, told=told if wait else "")
+        difference = "\n".join(changed_lines(history.system, system, context=0)) if may_wait and warm else ""
+        wait = tools == history.tools and len(difference) <= MAX_PROMPT_CHANGE_CHARS
+        self.log(SystemChanged, system=system, tools=tools, told=difference if wait else "")
         return True
+
+    @contextmanager
+    def batched(self) -> Iterator[None]:
+        """Write what is logged inside in one append at its end, which waits for the disk once."""
+        writer, batch = self._writer, Buffer(self.id)
+        self._writer = batch
+        try:
+            yield
+        finally:
+            self._writer = writer
+            if batch.events:
+                writer.append(batch.events)
+
+    def reopen(self, writer: LogWriter, new: Iterable[Event]) -> None:
+        """Go on after `close` with another writer, and with the events that others logged meanwhile."""
+        self._writer = writer
+        self._take(new)
 
     def close(self) -> None:
         self._writer.close()
@@ -420,7 +446,7 @@ class Session:
         return kind(id=last + 1, time=self._clock(), parent=last, **fields)
 
     def _commit(self, events: list[Event]) -> list[Event]:
-        """Check, write, take in. What the engine sees is what the log has, to the letter."""
+        """Check, write, then apply. The engine sees exactly what the log has."""
         if self._mask is not None:
             events = [masked(event, self._mask) for event in events]
         for event in events:
@@ -439,6 +465,13 @@ class Session:
             for watcher in self._watchers:
                 watcher(event)
 
+    def _resume(self, history: Iterable[Event]) -> None:
+        """Take in a log."""
+        events = tuple(history)
+        self.engine.extend(events)
+        for event in events:
+            self._remember(event)
+
     def _take(self, events: Iterable[Event]) -> None:
         for event in events:
             self.engine.append(event)
@@ -455,7 +488,7 @@ class Session:
             self._checkpoints[event.label] = event
 
     def _relieved(self, now: float | None) -> list[Compacted]:
-        """The passes that were due, on disk."""
+        """Make the passes that are due and write them."""
         began = time.perf_counter()
         try:
             made = self.engine.relieve(now)
@@ -476,7 +509,8 @@ class Session:
         return made
 
     def _write_made(self, made: Sequence[Compacted | StateShown]) -> None:
-        """The engine has applied its own events already; if the log cannot take them, nothing may build on them."""
+        """Write events that the engine made and has applied. If that fails, close the log: the engine is ahead of
+        it."""
         if not made:
             return
         try:
@@ -489,7 +523,7 @@ class Session:
         self._show(made)
 
     def _see(self, names: Iterable[str], *, head: bool) -> None:
-        """Note files that are not as they were, and (`head`) which commit is checked out; that takes a process."""
+        """Record files that changed and, with `head`, the commit that is checked out (which takes a process)."""
         if self._world is None:
             return
         known = self._seen.files
@@ -503,6 +537,6 @@ class Session:
 
 
 def _timed(passes: Iterable[Compacted], began: float) -> list[Compacted]:
-    """Passes with what they took on their receipts, because the engine reads no clock."""
+    """The passes with their duration on the receipts; the engine itself reads no clock."""
     seconds = round(time.perf_counter() - began, 4)
     return [replace(event, receipt=replace(event.receipt, seconds=seconds)) for event in passes]

@@ -1,4 +1,4 @@
-"""What a session used and what that cost, counted from the provider's own reports in the log."""
+"""Tokens and cost of a session, counted from the provider's reports in the log."""
 
 from dataclasses import dataclass, fields
 
@@ -8,7 +8,7 @@ from outlive.models.protocol import Usage
 
 @dataclass(slots=True)
 class Spending:
-    """Tokens and dollars so far. Feed it every event; a resumed session feeds it its log."""
+    """Tokens and dollars so far. Feed it every event; on resume, feed it the log."""
 
     requests: int = 0
     input: int = 0
@@ -17,7 +17,7 @@ class Spending:
     output: int = 0
     dollars: float = 0.0
     unpriced: int = 0
-    """Requests whose price nobody knows."""
+    """Requests of unknown price."""
 
     def take(self, event: Event) -> None:
         if not isinstance(event, UsageReported):
@@ -31,7 +31,7 @@ class Spending:
         self.dollars += event.cost or 0.0
 
     def since(self, before: "Spending") -> "Spending":
-        """What was spent after a copy was taken."""
+        """The difference to an earlier copy."""
         return Spending(*(getattr(self, field.name) - getattr(before, field.name) for field in fields(self)))
 
     @property
@@ -40,10 +40,10 @@ class Spending:
 
     @property
     def cost(self) -> float | None:
-        """Dollars, or None when the price of a request is not known."""
+        """Dollars; None if the price of a request is unknown."""
         return None if self.unpriced else round(self.dollars, 6)
 
     @property
     def tokens(self) -> int:
-        """All of them, in and out, cached or not."""
+        """All tokens: input and output, cached or not."""
         return self.input + self.cache_write + self.cache_read + self.output

@@ -1,4 +1,4 @@
-"""Commands that a session started, by its log."""
+"""The commands that a session started, according to its log."""
 
 from dataclasses import dataclass, field
 
@@ -6,20 +6,20 @@ from outlive.events import AssistantSaid, Checkpointed, Event, Forked, Process, 
 from outlive.messages import call_label, tool_calls
 from outlive.tools.processes.process_table import living
 
-LINK = "subagent"
-"""Checkpoints of this label say which session works for which."""
+SUBAGENT_LABEL = "subagent"
+"""Label of checkpoints that link a sub-agent's session to its parent."""
 
 
 @dataclass(slots=True)
 class StartedCommands:
-    """Takes in the events of one log, those that were taken back as well: a process is not undone."""
+    """Collects commands from the events of one log, undone ones included: a process is not undone."""
 
     commands: dict[int, tuple[str, str, Process]] = field(default_factory=dict)
-    """By process group: the call, what it is in a few words, and the process."""
+    """Process group to (call, label, process)."""
     unanswered: set[str] = field(default_factory=set)
-    """Calls of the newest answer that started and have not come back."""
+    """Calls of the newest answer that started and have not returned."""
     children: list[str] = field(default_factory=list)
-    """Sessions of the sub-agents that were sent since that answer."""
+    """Sessions of the sub-agents started since that answer."""
     _labels: dict[str, str] = field(default_factory=dict)
 
     def take(self, event: Event) -> None:
@@ -35,7 +35,7 @@ class StartedCommands:
                     self.commands[process.group] = call, self._labels.get(call, call), process
             case ToolFinished():
                 self.unanswered.discard(event.call_id)
-            case Checkpointed() if event.label == LINK:
+            case Checkpointed() if event.label == SUBAGENT_LABEL:
                 self.children.append(str(event.data.get("session")))
             case Forked():
                 self.commands.clear()  # they belong to the session that this one was forked from
@@ -43,6 +43,6 @@ class StartedCommands:
                 pass
 
     def runs(self, group: str) -> bool | None:
-        """Whether a group that was started here still runs; None when none of that number was."""
+        """Whether a process group that was started here still runs; None for an unknown group."""
         found = self.commands.get(int(group)) if group.isascii() and group.isdecimal() else None
         return None if found is None else bool(living(found[2]))

@@ -1,4 +1,4 @@
-"""Sub-agents: a fresh context for one job, with a log of its own, tools narrowed and never widened, and a report."""
+"""Sub-agents: a fresh context for one job, with its own log, a subset of the tools, and a report at the end."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,30 +7,30 @@ from dataclasses import dataclass, field, replace
 from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
-from outlive.agent.started import LINK
+from outlive.agent.started import SUBAGENT_LABEL
 from outlive.events import AssistantSaid, Checkpointed, Event, ModeChanged, UsageReported
 from outlive.limits import Limit, Repetition, Thrashing, Turns
 from outlive.messages import Text, call_label, tool_calls
 from outlive.models.errors import ModelError
 from outlive.origin import tagged
 from outlive.stores.logs.names import subagent_id
-from outlive.stream import Live, SubagentActed
+from outlive.stream import StreamEvent, SubagentActed
 from outlive.tools.protocol import ToolOutcome
 
-MOST_TURNS = 60
-MOST_AT_ONCE = 8
-"""One answer may ask for thousands; the rest wait for their turn."""
-NOT_FOR_THEM = ("subagent", "add_directive")
+MAX_TURNS = 60
+MAX_CONCURRENT = 8
+"""Concurrent sub-agents; the rest of a larger batch waits."""
+WITHHELD_TOOLS = ("subagent", "add_directive")
 """A sub-agent starts no others. Its prompt has the origin `parent`, so it cannot give standing instructions."""
 
 
 @dataclass(slots=True)
 class Subagents:
-    """Starts sub-agents of one agent. `begin` opens a session with an id."""
+    """Starts the sub-agents of one agent. `begin` opens a session with an id."""
 
     parent: Runtime
     begin: Callable[[str], Session]
-    room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
+    room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_CONCURRENT))
 
     async def __call__(self, prompt: str, *, tools: tuple[str, ...] | None, description: str) -> ToolOutcome:
         async with self.room:
@@ -39,11 +39,11 @@ class Subagents:
     async def _run(self, prompt: str, tools: tuple[str, ...] | None, description: str) -> ToolOutcome:
         session = self.begin(subagent_id(self.parent.session.id))
         link = {"parent": self.parent.session.id, "session": session.id, "description": description}
-        self.parent.session.log(Checkpointed, label=LINK, data=link)
-        session.log(Checkpointed, label=LINK, data=link)
+        self.parent.session.log(Checkpointed, label=SUBAGENT_LABEL, data=link)
+        session.log(Checkpointed, label=SUBAGENT_LABEL, data=link)
         session.log(ModeChanged, mode=self.parent.mode)
         parts = self.parent.parts
-        box = parts.toolbox.narrowed(tools).without(*NOT_FOR_THEM)
+        box = parts.toolbox.narrowed(tools).without(*WITHHELD_TOOLS)
         child = Runtime(session, replace(parts, toolbox=box, limits=self._limits, mcp=None))
         child.watch(lambda happened: self._pass_on(session.id, happened))
         try:
@@ -57,12 +57,12 @@ class Subagents:
         return ToolOutcome(f"{about}\n{ending.text}".rstrip(), is_error=ending.stop_reason != "done")
 
     def _limits(self, spending: Spending) -> list[Limit]:
-        """Its own turns, within what is left of the parent's budget."""
+        """The sub-agent's own turns, within the remaining budget of the parent."""
         shared = [limit for limit in self.parent.limits if limit.shared]
-        return [Turns(MOST_TURNS), Repetition(), Thrashing(), *shared]
+        return [Turns(MAX_TURNS), Repetition(), Thrashing(), *shared]
 
-    def _pass_on(self, session: str, happened: Event | Live) -> None:
-        """What it spends counts for the parent; what it does is seen."""
+    def _pass_on(self, session: str, happened: Event | StreamEvent) -> None:
+        """Count its spending for the parent, and show its activity."""
         if isinstance(happened, UsageReported):
             self.parent.spending.take(happened)
         elif isinstance(happened, AssistantSaid):

@@ -1,4 +1,4 @@
-"""What tools may do with the session that they run in."""
+"""The interface of a session for tools."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from outlive.state import WorkingState
 E_ = TypeVar("E_", bound=KnownEvent)
 
 
-class ToolSession:
+class SessionAdapter:
     """A session as tools see it."""
 
     def __init__(self, session: Session, compact: Callable[[str], None]) -> None:
@@ -41,7 +41,7 @@ class ToolSession:
         return found or f"nothing in this session holds {query!r}"
 
     def user_words(self) -> Iterator[str]:
-        """What the user said in this session, the newest first."""
+        """The user's words in this session, newest first."""
         for unit in reversed(self._session.engine.history.units):
             if unit.kind == "user":
                 yield from filter(None, map(own_words, unit.blocks))

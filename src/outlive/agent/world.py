@@ -1,6 +1,6 @@
-"""What a session has seen of files, git and processes, and what became of it since.
+"""What a session has seen of files, git and processes, and what changed since.
 
-Seen things go into the log as checkpoints, so that a session resumed on another day knows what it last saw.
+Observations are written to the log as checkpoints, so a session resumed later knows what it last saw.
 """
 
 import hashlib
@@ -18,49 +18,49 @@ from outlive.regular import read_regular
 from outlive.tools.processes.process_table import exists
 
 SEEN = history.SEEN
-LARGEST = 32 * 2**20
-"""Bytes: larger files are not watched."""
-SETTLED = 2 * 10**9
-"""Nanoseconds: of a file that was written more recently, the next write might bear the same time."""
-NAMED = 12
-GONE = "-"
-"""Instead of a hash: the file is not there."""
+MAX_WATCHED_BYTES = 32 * 2**20
+"""Larger files are not watched."""
+SETTLED_AFTER_NS = 2 * 10**9
+"""A file written more recently than this may change again with the same timestamp."""
+MAX_NAMED = 12
+MISSING_HASH = "-"
+"""Takes the place of a hash if the file does not exist."""
 
 
 class World:
-    """The folder a session works in. Every question costs one look; a file that nobody touched is not read again."""
+    """The folder a session works in. Reads a file again only if its metadata changed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._hashes: dict[str, tuple[tuple[int, ...], str]] = {}
 
     def hash(self, name: str) -> str:
-        """SHA-256 of a file, GONE when there is none, nothing when it cannot be told."""
+        """SHA-256 of a file, MISSING_HASH if it does not exist, an empty text if it cannot be read."""
         path = self.folder / name
         try:
             found = path.stat()
-            if found.st_size > LARGEST or not stat.S_ISREG(found.st_mode):
+            if found.st_size > MAX_WATCHED_BYTES or not stat.S_ISREG(found.st_mode):
                 return ""
             mark = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
             known = self._hashes.get(name)
             if known is not None and known[0] == mark:
                 return known[1]
             began = time.time_ns()
-            digest = hashlib.sha256(read_regular(path, LARGEST, follow=True)).hexdigest()
-            if began - max(found.st_mtime_ns, found.st_ctime_ns) > SETTLED:
+            digest = hashlib.sha256(read_regular(path, MAX_WATCHED_BYTES, follow=True)).hexdigest()
+            if began - max(found.st_mtime_ns, found.st_ctime_ns) > SETTLED_AFTER_NS:
                 self._hashes[name] = mark, digest
             return digest
         except (FileNotFoundError, NotADirectoryError):
-            return GONE
+            return MISSING_HASH
         except (OSError, ValueError):
             return ""
 
     def head(self) -> str:
-        """The commit that is checked out; nothing outside of git."""
+        """The commit that is checked out; empty outside of git."""
         return head(self.folder)
 
     def runs(self, process: str) -> bool | None:
-        """Whether a process with that number runs; None when the name is no number."""
+        """Whether a process with that number runs; None if the name is not a number."""
         if not process.isascii() or not process.isdecimal():
             return None
         return exists(int(process))
@@ -68,12 +68,12 @@ class World:
 
 @dataclass(slots=True)
 class LastSeen:
-    """What the log says was seen last."""
+    """The last observations in the log."""
 
     files: dict[str, str] = field(default_factory=dict)
     head: str = ""
     gone: set[str] = field(default_factory=set)
-    """Processes whose end was said already."""
+    """Processes whose end was reported already."""
 
     def take(self, event: Event) -> None:
         if isinstance(event, Checkpointed) and event.label == SEEN:
@@ -85,7 +85,7 @@ class LastSeen:
 
 @dataclass(slots=True)
 class Difference:
-    """What is no longer as it was seen: sentences for the state block, and the checkpoint that takes note."""
+    """Changes since the last observation: sentences for the state block, and the checkpoint that records them."""
 
     notes: list[str]
     data: dict[str, Any]
@@ -99,16 +99,17 @@ def compare(
     *,
     restarted: bool,
 ) -> Difference:
-    """Look again at all that was seen. `restarted`: what ran under the last process's own names is out of reach.
+    """Compare the world with the last observations.
 
-    `runs` tells of a process whether it runs, better than its number alone can; None where it does not know.
+    `restarted`: background commands of the last process cannot be reached by name. `runs` tells whether a process
+    runs, more reliably than its number; None if it does not know.
     """
     now = {name: world.hash(name) for name in seen.files}
     moved = {name: found for name, found in now.items() if found and found != seen.files[name]}
     notes = []
-    if changed := [name for name, found in moved.items() if found != GONE]:
+    if changed := [name for name, found in moved.items() if found != MISSING_HASH]:
         notes.append(f"changed on disk since you last saw them, read again before editing: {_named(changed)}")
-    if deleted := [name for name, found in moved.items() if found == GONE]:
+    if deleted := [name for name, found in moved.items() if found == MISSING_HASH]:
         notes.append(f"no longer on disk: {_named(deleted)}")
     data: dict[str, Any] = {"files": moved} if moved else {}
     head = world.head() if seen.head else ""
@@ -122,11 +123,11 @@ def compare(
         if running is False or (running is None and restarted):
             ended.append(name)
     if ended:
-        notes.append("no longer running: " + "; ".join(f"{name} ({background[name]})" for name in ended[:NAMED]))
+        notes.append("no longer running: " + "; ".join(f"{name} ({background[name]})" for name in ended[:MAX_NAMED]))
         data["gone"] = ended
     return Difference(notes, data)
 
 
 def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more

@@ -1,15 +1,14 @@
 """`.env` of a workspace: which model to use, at which server and with which key.
 
 A server or the owner of a key can read the conversation, and a cloned folder may name either. So nothing in the file
-counts before `outlive trust`, not even a server on this machine. Only the variables in `NAMES` are used and part of
-the digest: other lines may change without asking again. Nothing is exported.
+counts before `outlive trust`, not even a server on this machine. Only `KNOWN_VARIABLES` are used and part of the
+digest, so other lines may change without asking again. Nothing is exported.
 """
 
 import json
 import os
 import re
 from collections.abc import Mapping
-from hashlib import sha256
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -19,18 +18,18 @@ from outlive.config.home import read_settings, trusted
 from outlive.config.workspace import Workspace
 from outlive.errors import ConfigError
 
-KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY")
+KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY")
 GOES_TO: Mapping[str, tuple[str, ...]] = {
     "ANTHROPIC_BASE_URL": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS"),
     "OPENAI_BASE_URL": ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"),
 }
 """Variables that are sent to each address; they must have the same source as the address."""
-PLAIN = ("MODEL_ID", "OUTLIVE_FALLBACK", "OUTLIVE_THINKING", *GOES_TO)
+SHOWN_VARIABLES = ("MODEL_ID", "OUTLIVE_FALLBACK", "OUTLIVE_THINKING", *GOES_TO)
 """Variables whose values may be shown."""
-NAMES = (*PLAIN, *(name for names in GOES_TO.values() for name in names))
-LARGEST = 128 * 1024
+KNOWN_VARIABLES = (*SHOWN_VARIABLES, *(name for names in GOES_TO.values() for name in names))
+MAX_FILE_BYTES = 128 * 1024
 """Bytes of the file; reading a line takes far longer than those of `outlive.toml`."""
-MOST_SECRETS = 200
+MAX_SECRETS = 200
 """Variables of the file that are masked: every text is searched for each of them."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _WORDS = re.compile(r"\s|\A[A-Za-z]*\Z")
@@ -45,7 +44,7 @@ class DotEnv:
         self.path = own if own.is_file() else workspace.project / ".env"
         self.variables = _variables(self.path)
         """All variables. Their values are secrets and never appear in messages."""
-        self.asks = {name: self.variables[name] for name in NAMES if name in self.variables}
+        self.asks = {name: self.variables[name] for name in KNOWN_VARIABLES if name in self.variables}
         """The variables that need trust."""
 
     @property
@@ -54,11 +53,13 @@ class DotEnv:
         a repository and must not rewrite those: only plain names count, no values that are words, and not too many.
         """
         named = ((name, value) for name, value in self.variables.items() if _NAME.fullmatch(name))
-        return dict(islice(((name, value) for name, value in named if not _WORDS.search(value)), MOST_SECRETS))
+        return dict(islice(((name, value) for name, value in named if not _WORDS.search(value)), MAX_SECRETS))
 
     @property
     def digest(self) -> str:
         """SHA-256 of `asks`; empty if that is empty."""
+        from hashlib import sha256
+
         return sha256(json.dumps(self.asks, sort_keys=True).encode()).hexdigest() if self.asks else ""
 
     @property
@@ -79,7 +80,7 @@ class DotEnv:
         for address, names in GOES_TO.items():
             if address not in self.asks or address in ours:
                 continue
-            self._check_key(address, [name for name in names if name in KEYS], ours)
+            self._check_key(address, [name for name in names if name in KEY_VARIABLES], ours)
             found = {name: value for name, value in found.items() if name not in names}
             found |= {name: self.asks[name] for name in names if name in self.asks}
         return found
@@ -98,7 +99,7 @@ class DotEnv:
         from outlive.secrets import mask
 
         return [
-            f"{name} = {mask(value)!r}" if name in PLAIN else f"{name} (not shown)"
+            f"{name} = {mask(value)!r}" if name in SHOWN_VARIABLES else f"{name} (not shown)"
             for name, value in self.asks.items()
         ]
 
@@ -111,7 +112,9 @@ class DotEnv:
 
 
 def _variables(path: Path) -> dict[str, str]:
-    raw = None if path.is_dir() else read_settings(path, LARGEST)  # some keep a virtual environment under that name
+    raw = (
+        None if path.is_dir() else read_settings(path, MAX_FILE_BYTES)
+    )  # some keep a virtual environment under that name
     if raw is None:
         return {}
     from dotenv.parser import parse_stream  # dotenv_values prints a warning for each invalid line

@@ -14,10 +14,10 @@ from outlive.regular import read_regular
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"ref: *(refs/[^\0\n]+|HEAD)")
-_LINKS = 5
+_MAX_SYMBOLIC_REFS = 5
 """Symbolic references that are followed in a row, as in git."""
-_LARGEST_REFS = 16 * 2**20
-_LARGEST_CONFIG = 2**20
+_MAX_REFS_BYTES = 16 * 2**20
+_MAX_CONFIG_BYTES = 2**20
 _WORKTREE = re.compile(rb'^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$', re.MULTILINE)
 
 
@@ -53,7 +53,7 @@ def head(folder: Path) -> str:
     if found is None:
         return ""
     text = _line(found.own / "HEAD")
-    for _ in range(_LINKS):
+    for _ in range(_MAX_SYMBOLIC_REFS):
         if _COMMIT.fullmatch(text):
             return text
         link = _REF.fullmatch(text)
@@ -73,7 +73,7 @@ def read_or_nothing(path: Path, limit: int, *, follow: bool = False) -> bytes:
 
 def _packed(common: Path, name: str) -> str:
     suffix = b" " + os.fsencode(name)
-    for line in read_or_nothing(common / "packed-refs", _LARGEST_REFS).split(b"\n"):
+    for line in read_or_nothing(common / "packed-refs", _MAX_REFS_BYTES).split(b"\n"):
         if line.endswith(suffix) and line[: -len(suffix)].isalnum():
             return line[: -len(suffix)].decode("ascii", "replace")
     return ""
@@ -95,7 +95,7 @@ def names_back(found: GitFolders, folder: Path) -> bool:
     if found.linked:
         mutual = _joined(found.own, _line(found.own / "gitdir")) == folder / ".git"
         return mutual and found.own.parent == found.common / "worktrees"
-    names = _WORKTREE.findall(read_or_nothing(found.own / "config", _LARGEST_CONFIG))
+    names = _WORKTREE.findall(read_or_nothing(found.own / "config", _MAX_CONFIG_BYTES))
     return bool(names) and _joined(found.own, os.fsdecode(names[-1])) == folder
 
 

@@ -11,9 +11,11 @@ from outlive.errors import ConfigError
 from outlive.private import make_private
 from outlive.regular import MIB, UnusableFile, read_regular
 
-LARGEST = 16 * MIB
+MAX_FILE_BYTES = 16 * MIB
 """Bytes of a file with the user's permissions."""
-LARGEST_SETTINGS = MIB
+MAX_SETTINGS_BYTES = MIB
+PROJECT_PATH = "path"
+MAX_PATH_BYTES = 64 * 1024
 
 
 def home() -> Path:
@@ -21,7 +23,7 @@ def home() -> Path:
     return Path(os.environ.get("OUTLIVE_HOME") or "~/.outlive").expanduser()
 
 
-def read_settings(path: Path, largest: int = LARGEST_SETTINGS) -> bytes | None:
+def read_settings(path: Path, largest: int = MAX_SETTINGS_BYTES) -> bytes | None:
     """The bytes of a settings file, or None. Symlinks are followed only in the user's own folder."""
     if is_placeholder(path):
         return None
@@ -44,6 +46,30 @@ def project_folder(project: Path) -> Path:
     from hashlib import sha256
 
     return home() / "projects" / sha256(os.fsencode(project.resolve())).hexdigest()[:16]
+
+
+def remember_project(project: Path) -> None:
+    """Record that the user has worked in this project."""
+    path = project_folder(project) / PROJECT_PATH
+    if not path.exists():
+        keep(path, f"{project.resolve()}\n")
+
+
+def known_projects() -> list[Path]:
+    """The projects in which the user has worked and that still exist."""
+    try:
+        folders = sorted((home() / "projects").iterdir())
+    except OSError:
+        return []
+    found = []
+    for folder in folders:
+        try:
+            project = Path(os.fsdecode(read_regular(folder / PROJECT_PATH, MAX_PATH_BYTES)).strip())
+        except OSError:
+            continue
+        if project.is_absolute() and project.is_dir() and project_folder(project) == folder:
+            found.append(project)
+    return found
 
 
 def trusted(path: Path, digest: str = "") -> bool:
@@ -97,7 +123,7 @@ def _key(path: Path) -> str:
 def _digest(path: Path) -> str:
     from hashlib import sha256
 
-    return sha256(read_regular(path, LARGEST_SETTINGS)).hexdigest()
+    return sha256(read_regular(path, MAX_SETTINGS_BYTES)).hexdigest()
 
 
 def _load() -> dict[str, str]:
@@ -105,7 +131,7 @@ def _load() -> dict[str, str]:
 
     path = home() / "trusted.json"
     try:
-        form = json.loads(read_regular(path, LARGEST).decode())
+        form = json.loads(read_regular(path, MAX_FILE_BYTES).decode())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from outlive.errors import ConfigError
 
-CALL_SECONDS = 120.0
+CALL_TIMEOUT_SECONDS = 120.0
 _NAME = re.compile(r"(?!.*__)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9-])?")
 """So that `mcp__server__tool` names one tool: no `__` inside, no `_` at an end."""
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
@@ -26,7 +26,7 @@ class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     type: Literal["stdio", "http", "streamable-http", "streamableHttp"] | None = None
     url: str = ""
     headers: dict[str, str] = {}
-    timeout: Annotated[float, Meta(gt=0, le=3600)] = CALL_SECONDS
+    timeout: Annotated[float, Meta(gt=0, le=3600)] = CALL_TIMEOUT_SECONDS
     """Seconds of a call."""
     defer: bool | None = None
     """Whether the model looks its tools up; False puts them into the system prompt."""

@@ -14,14 +14,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from outlive.config.dotenv import KEYS
+from outlive.config.dotenv import KEY_VARIABLES
 from outlive.config.home import home, read_settings, trusted
 from outlive.config.mcp_server import VARIABLE, McpServer, read_server, server_lines, servers_of
 from outlive.config.workspace import Workspace
 from outlive.errors import ConfigError
 
 MCP_JSON = ".mcp.json"
-_MOST_NAMED = 10
+_MAX_NAMED = 10
 
 
 class ConfiguredServer(NamedTuple):
@@ -41,7 +41,7 @@ class ConfiguredServer(NamedTuple):
 
         def value(found: re.Match[str]) -> str:
             name, default = found.groups()
-            if name in KEYS and not self.own:
+            if name in KEY_VARIABLES and not self.own:
                 raise ConfigError(f"{self.source}: MCP server {self.name} asks for {name}, which pays for the model")
             text = os.environ.get(name) or default
             if text is None:
@@ -117,11 +117,11 @@ def configured_servers(workspace: Workspace) -> list[ConfiguredServer]:
     default = {**mine, **theirs}.get("defer", True)
     found: dict[str, ConfiguredServer] = {}
     listed = []
-    for one in _named(workspace, mine):
-        if one.counts and (first := found.setdefault(one.name, one)) is not one:
-            one = one._replace(counts=False, why=f"{first.source} names one of the same name")
-        server = one.server if one.server.defer is not None else replace(one.server, defer=default)
-        listed.append(one._replace(server=server))
+    for named in _named(workspace, mine):
+        if named.counts and (first := found.setdefault(named.name, named)) is not named:
+            named = named._replace(counts=False, why=f"{first.source} names one of the same name")
+        server = named.server if named.server.defer is not None else replace(named.server, defer=default)
+        listed.append(named._replace(server=server))
     return listed
 
 
@@ -144,7 +144,7 @@ def untrusted_notice(workspace: Workspace) -> list[str]:
     beside = McpJson(workspace)
     if not beside.servers or beside.trusted:
         return beside.problems
-    names = [*beside.servers][:_MOST_NAMED]
+    names = [*beside.servers][:_MAX_NAMED]
     more = f" and {len(beside.servers) - len(names)} more" if len(beside.servers) > len(names) else ""
     text = f"{beside.path} is not trusted, so these MCP servers are not started: {', '.join(names)}{more}"
     return [*beside.problems, f"{text}. Look at it, then: outlive trust"]

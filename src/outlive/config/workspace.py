@@ -91,6 +91,10 @@ class Workspace:
         policies = {**mine.get("policies", {}), **self.context.get("policies", {})}
         return {**mine, **self.context, "policies": policies}
 
+    def memory_settings(self) -> dict[str, Any]:
+        """`[memory]`: the user's own, and over it that of the file."""
+        return {**Workspace.read(home()).memory, **self.memory}
+
     @property
     def trusted(self) -> bool:
         """Whether `file` counts: the user has trusted its present content, or there is none."""

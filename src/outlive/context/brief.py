@@ -3,9 +3,8 @@
 State and the user's words come first, verbatim; the lines that are most likely to be needed again fill the rest.
 """
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from outlive.context.history import History
 from outlive.context.ledger import facts
@@ -14,11 +13,12 @@ from outlive.context.pages import handle
 from outlive.context.passes.digest import opening_cost, short_label
 from outlive.context.passes.plan import current_request
 from outlive.context.passes.protect import guarded, weigher
-from outlive.context.passes.reuse_score import piece_odds, price_factor
-from outlive.context.passes.select import Choice, Scored, score, take
+from outlive.context.passes.reuse_score import price_factor
+from outlive.context.passes.select import Choice, score, take
+from outlive.context.passes.shapes import telling_lines
 from outlive.context.passes.stubs import GAP, outcome, render_lines
 from outlive.context.passes.user_words import allowances, shorten
-from outlive.context.pieces import Piece
+from outlive.context.pieces import Line, Piece
 from outlive.context.policy import RICH
 from outlive.context.state_block import render_state
 from outlive.context.tokens import CHARS_PER_TOKEN
@@ -32,10 +32,7 @@ REQUEST, WORDS, STATE = 0.3, 0.3, 0.3
 """Of the whole: what the current request, the user's earlier words and the rest of the state get at most."""
 FACTS = 1_000
 """Characters of what was done."""
-LIST, FEW = 4, 8
-"""Lines of one shape that make a list of a result; lines of a result that has little to say besides."""
 TRIES = 4
-_NUMBER = re.compile(r"\b[0-9a-f]*[0-9][0-9a-f]*\b|\d+")
 
 
 def brief(history: History, limit: int, *, recall: str) -> str:
@@ -94,35 +91,17 @@ def _quoted(text: str) -> str:
 def _lines(history: History, room: float) -> str:
     """The lines that are worth most, under the call that they came from."""
     pieces = [piece for unit in history.units for piece in unit.pieces if piece.kind != "user" and piece.spans]
+    weigh = weigher(guarded(history.state, history.ledger))
+    scored = score(history.index, chain.from_iterable(map(_choosable, pieces)), weigh)
     price = RICH.price * price_factor(history.index)
-    chosen = take(_scored(history, pieces), room, _opening, price)
+    chosen = take(scored, room, _opening, price, telling_lines(reversed(pieces)))
     return "\n".join(["Lines that may be needed again:", *_rows(pieces, chosen)]) if chosen.count else ""
 
 
-def _scored(history: History, pieces: Sequence[Piece]) -> Scored:
-    """As in a pass, with two rules about results. Lines that look alike share one value, and the newest of several
-    results takes it. A line that is unlike the others of a list, or is one of few, counts as much as a name, while it
-    is recent."""
-    weigh = weigher(guarded(history.state, history.ledger))
-    scored: Scored = []
-    newer: Counter[str] = Counter()
-    for piece in reversed(pieces):
-        lines = piece.lines if piece.kind != "call" else piece.lines[1:]  # the label says how a call begins
-        if piece.kind == "result":
-            lines = [line for line in lines if not FRAME_LINE.match(line.text)]
-        found = {line.id: density for density, _, line in score(history.index, lines, weigh)}
-        if piece.kind == "result":
-            shapes = [_NUMBER.sub("0", line.text) for line in lines]
-            alike = Counter(shapes)
-            tells = len(lines) <= FEW or max(alike.values()) >= LIST
-            odd = -(piece_odds(history.index, piece) ** 2) * weigh(piece) if tells else 0.0
-            for line, shape in zip(lines, shapes, strict=True):
-                density = found.get(line.id) or (odd / line.cost if alike[shape] == 1 else 0.0)
-                found[line.id] = density / (alike[shape] + newer[shape])
-            newer.update(alike.keys())
-        scored += ((found[line.id], -line.id, line) for line in lines if found.get(line.id))
-    scored.sort()
-    return scored
+def _choosable(piece: Piece) -> Iterable[Line]:
+    if piece.kind == "call":
+        return piece.lines[1:]  # the label says how a call begins
+    return (line for line in piece.lines if piece.kind != "result" or not FRAME_LINE.match(line.text))
 
 
 def _opening(piece: Piece) -> float:

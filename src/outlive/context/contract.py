@@ -1,9 +1,11 @@
 """The contract of a pass: checked on the new view before anything is committed."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from outlive.context.pages import visible_pages
 from outlive.context.passes.plan import PassInput, PassPlan
+from outlive.context.passes.user_words import TextFinder
 from outlive.context.pieces import Piece
 from outlive.context.validity import problems as request_problems
 from outlive.context.view import sendable
@@ -47,10 +49,11 @@ def _lost_request(given: PassInput, messages: Sequence[Message]) -> list[str]:
 def _unreachable(given: PassInput, plan: PassPlan) -> list[str]:
     """Every piece that is not whole in the view must have its handles there; the request is looked at elsewhere."""
     projection, current = plan.projection, given.current
-    visible = visible_pages(projection.digest)
-    stands = _Finder(projection.digest)
+    visible, stands = projection.visible, TextFinder(projection.digest)
+    wanted = chain(given.pages.of_steps(0, plan.folded), given.pages.objects(plan.folded))
+    reached = visible.issuperset(wanted)
     found = []
-    for unit in given.units[: plan.folded]:
+    for unit in given.users_before(plan.folded) if reached else given.units[: plan.folded]:
         if not visible.issuperset(unit.objects):
             found.append(f"a picture of event {unit.event} would be out of reach")
         if visible.issuperset(unit.pages):
@@ -66,19 +69,3 @@ def _unreachable(given: PassInput, plan: PassPlan) -> list[str]:
             if text is not None and not visible_pages(text).issuperset((*piece.pages, *piece.objects)):
                 found.append(f"{piece.kind} {piece.event} would be out of reach")
     return found
-
-
-class _Finder:
-    """Looks for many texts in a long one: they mostly stand in it in the order in which they are looked for."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._at = 0
-
-    def holds(self, wanted: str) -> bool:
-        at = self._text.find(wanted, self._at)
-        if at < 0:
-            at = self._text.find(wanted, 0, self._at + len(wanted))
-        else:
-            self._at = at
-        return at >= 0

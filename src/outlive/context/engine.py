@@ -68,7 +68,7 @@ class Engine(View):
             case SystemChanged() if (self.history.system, self.history.tools) != prompt:
                 self.prefix_changed()
             case Compacted():
-                self._apply(projection_of(event, self.projection))
+                self._apply(projection_of(event, self.projection), event.pool)
                 self._ladder.passed(event)
             case Renewed():
                 self._apply(self._renewal(event))
@@ -83,15 +83,20 @@ class Engine(View):
                 pass
 
     def extend(self, events: Iterable[Event]) -> None:
-        """Take in a log."""
-        for event in events:
-            self.append(event)
+        """Take in a log. Its names are read when a pass needs them, or little by little as new events come."""
+        waited, self.history.index.waits = self.history.index.waits, True
+        try:
+            for event in events:
+                self.append(event)
+        finally:
+            self.history.index.waits = waited
 
     def _rewind(self, event: Undone) -> None:
         """Start again from what stays; pages keep their numbers."""
         live = [kept for kept in self.events if kept.id <= event.target]
-        meter = self.meter
+        meter, waits = self.meter, self.history.index.waits
         self._start(History(self.history.pages))
+        self.history.index.waits = waits
         self.extend(live)
         self.history.last_id = event.id
         self.meter = meter

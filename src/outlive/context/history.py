@@ -4,13 +4,17 @@ Grows by one event at a time, at a cost that depends on that event alone.
 """
 
 import json
+from collections import deque
 from collections.abc import Iterable
 
 from outlive.context.ledger import Ledger
 from outlive.context.pages import Pages
 from outlive.context.passes.name_index import NameIndex
+from outlive.context.passes.user_words import read_rules
 from outlive.context.pieces import Piece
+from outlive.context.policy import SMALLEST_WORDS
 from outlive.context.tokens import estimate
+from outlive.context.unit_pages import UnitPages
 from outlive.context.units import Unit, add_result, step_unit, user_unit
 from outlive.events import (
     AssistantSaid,
@@ -33,6 +37,8 @@ from outlive.state import WorkingState
 
 RECENT_NOTES = 5
 """They stand in every request until the user speaks again."""
+LINES_READ = 40
+"""Lines of a wall of text that are read for standing instructions when another event comes: a few milliseconds."""
 SEEN = "seen"
 """Checkpoints of this label say what was seen of files, git and processes."""
 LEARNED = "learned"
@@ -47,6 +53,9 @@ class History:
         self.units: list[Unit] = []
         self.user_units: list[Unit] = []
         """Those in which the user speaks."""
+        self.user_words: list[Piece] = []
+        """What is said in them."""
+        self.unit_pages = UnitPages(self.units)
         self.index = NameIndex()
         self.ledger = Ledger()
         self.state = WorkingState()
@@ -68,6 +77,8 @@ class History:
         """When the model got something to answer, for how cold the cache is."""
         self.asked_at: float | None = None
         """When the last request that was answered went out."""
+        self._walls: deque[Piece] = deque()
+        """Texts of the user that a pass may shorten; they are read for standing instructions before that."""
         self._open: dict[str, tuple[Unit, ToolCall]] = {}
         self._answer: Unit | None = None
         """The newest one."""
@@ -77,19 +88,21 @@ class History:
         self.last_id = max(self.last_id, event.id)
         self.last_time = max(self.last_time, event.time)
         self.state = self.state.apply(event)
+        if self._walls and not self.index.waits and read_rules(self._walls[0], LINES_READ):
+            self._walls.popleft()
         self._queue(event)
         self._prompt(event)
         match event:
             case UserSaid():
                 self.heard_at = event.time
-                self._add(user_unit(event))
+                self._add(user_unit(event, len(self.units)))
                 self.notes.clear()
                 for block in event.blocks:
                     if isinstance(block, Text) and origin_of(block) != "user":
                         self.ledger.heard(block.text)
             case AssistantSaid():
                 self.asked_at = self.heard_at
-                unit = self._answer = step_unit(event)
+                unit = self._answer = step_unit(event, len(self.units))
                 self._add(unit)
                 self._open.update((call.id, (unit, call)) for call in tool_calls(event.blocks))
             case ToolFinished():
@@ -99,6 +112,7 @@ class History:
                 if self.pages.settle(event.pages):
                     for unit in self.units:
                         unit.recount()
+                    self.unit_pages.changed(0)
             case Noted() if event.kind != LEARNED:
                 self.notes = [*self.notes, event.text][-RECENT_NOTES:]
             case Checkpointed() if event.label == SEEN:
@@ -141,6 +155,9 @@ class History:
         self.units.append(unit)
         if unit.kind == "user":
             self.user_units.append(unit)
+            said = [piece for piece in unit.pieces if piece.kind == "user"]
+            self.user_words += said
+            self._walls.extend(piece for piece in said if piece.tokens > SMALLEST_WORDS)
         self._read(unit, unit.pieces)
 
     def _finish(self, event: ToolFinished) -> Unit | None:
@@ -149,7 +166,7 @@ class History:
             return None
         unit, call = self._open.pop(event.call_id)
         if unit is not self._answer:
-            unit.late.add(event.id)
+            unit.late |= {event.id}
         self._read(unit, [add_result(unit, event)])
         self.ledger.note(call, event.id, event.text, is_error=event.is_error, exit_code=event.exit_code)
         return unit
@@ -159,6 +176,7 @@ class History:
             self.pages.add(piece)
             self.index.add(piece)
         unit.recount()
+        self.unit_pages.changed(unit.number)
 
     @property
     def waiting(self) -> tuple[ToolCall, ...]:

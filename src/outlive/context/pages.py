@@ -12,7 +12,7 @@ that were given since the one before (`unlogged`), and a reader that counted oth
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import attrgetter
 
 from msgspec import Struct
@@ -42,13 +42,12 @@ class Part(Struct, gc=False):
         return self.piece.text[self.start : self.end]
 
 
-@dataclass(slots=True)
-class Page:
+class Page(Struct, gc=False):
     """What one handle stands for."""
 
     number: int
     shared: bool
-    parts: list[Part] = field(default_factory=list)
+    parts: tuple[Part, ...] = ()
     tokens: float = 0.0
     block: Image | Opaque | None = None
     """What it holds, when that is no text."""
@@ -78,6 +77,12 @@ def handle(number: int) -> str:
 def visible_pages(text: str) -> set[int]:
     """The pages whose handles stand in a text."""
     return set(map(int, HANDLE_IN_TEXT.findall(text)))
+
+
+@lru_cache(maxsize=32)
+def pages_of_segment(text: str) -> frozenset[int]:
+    """The same for a part of a digest, which several passes ask about."""
+    return frozenset(visible_pages(text))
 
 
 class Pages:
@@ -111,7 +116,7 @@ class Pages:
     def _own(self, piece: Piece, first: int) -> tuple[int, ...]:
         numbers = []
         for number, (start, end) in enumerate(_spans(piece.text), start=first):
-            self._pages[number] = Page(number, shared=False, parts=[Part(piece, start, end)])
+            self._pages[number] = Page(number, shared=False, parts=(Part(piece, start, end),))
             numbers.append(number)
         self._newest = max(self._newest, *numbers)
         return tuple(numbers)
@@ -124,7 +129,7 @@ class Pages:
             page = Page(number or self._newest + 1, shared=True)
             self._pages[page.number] = page
             self._newest = max(self._newest, page.number)
-        page.parts.append(Part(piece, 0, len(piece.text)))
+        page.parts += (Part(piece, 0, len(piece.text)),)
         page.tokens += tokens
         return page.number
 
@@ -150,11 +155,13 @@ class Pages:
         for number in range(self._settled + 1, self._newest + 1):
             self._pages.pop(number, None)
         if (page := self._pages.get(self._settled)) is not None:
-            page.parts = [part for part in page.parts if part.piece.key not in moved]
+            page.parts = tuple(part for part in page.parts if part.piece.key not in moved)
         for key, first in wanted.items():
             if (piece := moved.get(key)) is None:
                 self._lost[first] = key[0]
-            elif piece.tokens > OWN_PAGE_TOKENS:
+                continue
+            piece.shortened = None  # it names the pages
+            if piece.tokens > OWN_PAGE_TOKENS:
                 piece.pages = self._of[key] = self._own(piece, first)
             else:
                 piece.pages = self._of[key] = (self._share(piece, first),)

@@ -2,8 +2,8 @@
 
 import json
 from array import array
-from dataclasses import dataclass
 from struct import Struct as Packed
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -23,7 +23,7 @@ OBJECTS = 1_000_000
 """Handles from here on stand for what is no text: a thousand for each event."""
 
 
-class Line(Struct, eq=False):
+class Line(Struct, eq=False, gc=False):
     """A line of a piece (or a part of an overlong one) with the names in it."""
 
     piece: "Piece"
@@ -32,23 +32,43 @@ class Line(Struct, eq=False):
     end: int
     names: tuple[str, ...]
     id: int
+    cost: float
+    """Tokens, with the line end and a share of the gap mark."""
     value: float = 0.0
     valued_at: int = -1
     """What it was worth when the log had so many pieces (`select`)."""
+    worth: float = 0.0
+    """The odds of the names of which it is the last mention (`reuse_score`)."""
+    live: int = 0
+    """How many these are."""
+    used: bool = False
+    """Whether a call spelled any of its names."""
+    until: float = 0.0
+    """When the log has so many tokens, the use of a name is no longer recent."""
 
     @property
     def text(self) -> str:
         return self.piece.text[self.start : self.end]
 
     @property
-    def cost(self) -> float:
-        """Tokens, with the line end and a share of the gap mark."""
-        return (self.end - self.start + 3) / CHARS_PER_TOKEN
+    def at(self) -> int:
+        """Which line of its piece it is, counted from 0."""
+        return self.id - self.piece.first_line
 
 
-@dataclass(slots=True, eq=False)
-class Piece:
-    """One block of one event as text."""
+class Shapes(NamedTuple):
+    """What the lines of a result look like (`passes.shapes`). Lines are counted from 0."""
+
+    shares: dict[int, float]
+    """What the lines of a list are worth, as a factor."""
+    odd: dict[int, str]
+    """The shapes of the lines that are unlike all others."""
+    known: frozenset[str]
+    """All shapes of a result in which an odd line would tell something."""
+
+
+class Piece(Struct, eq=False, gc=False):
+    """One block of one event as text. It points at nothing that could point back, so it is not tracked for cycles."""
 
     event: int
     block: int
@@ -70,19 +90,24 @@ class Piece:
     exit_code: int | None = None
     attached: tuple[Image | Opaque, ...] = ()
     """What is no text: pictures, and blocks that only their provider understands."""
-    spans: bytes = b""
-    """Number, start and end of each line, packed: a session has too many lines for an object each."""
-    named: tuple[tuple[str, ...], ...] = ()
-    """The names in each line."""
+    unit: int = 0
+    """The number of its unit in the session, counted from 0."""
     first_line: int = -1
-    """The id of the first line; those of the others follow."""
-    line_count: int = 0
+    """The id of the first line, once the index has read the piece; those of the others follow."""
     pages: tuple[int, ...] = ()
     asked: tuple[tuple[str, ...], bool] | None = None
     """Cached answer: whether the piece contains one of these names."""
-    rules: tuple[int, ...] | None = None
-    """Which lines of the user's words are standing instructions, once somebody asked."""
-    _lines: list[Line] | None = None
+    rules: tuple[int, ...] = ()
+    """Which lines of the user's words are standing instructions, of those that were looked at (`read_rules`)."""
+    read_for_rules: int = 0
+    shortened: tuple[float, tuple[int, ...], str] | None = None
+    """Room, kept lines and outcome of the last `shorten`; passes often ask for the same again."""
+    opening: float = -1.0
+    """Tokens of what stands before its first kept line, once somebody asked (`digest.opening_cost`)."""
+    shapes: Shapes | None = None
+    """Of the lines of a result, once somebody asked."""
+    _cut: tuple[bytes, tuple[tuple[str, ...], ...]] | None = None
+    """`spans` and `named`, once somebody asked."""
 
     @property
     def key(self) -> tuple[int, int]:
@@ -95,41 +120,58 @@ class Piece:
         return tuple(range(first, first + len(self.attached)))
 
     @property
+    def spans(self) -> bytes:
+        """Number, start and end of each line, packed: a session has too many lines for an object each."""
+        if self._cut is None:
+            self._cut = cut_lines(self.text)
+        return self._cut[0]
+
+    @property
+    def named(self) -> tuple[tuple[str, ...], ...]:
+        """The names in each line."""
+        if self._cut is None:
+            self._cut = cut_lines(self.text)
+        return self._cut[1]
+
+    @property
+    def costs(self) -> list[float]:
+        """Tokens of each line."""
+        return [(end - begin + 3) / CHARS_PER_TOKEN for _, begin, end in SPAN.iter_unpack(self.spans)]
+
+    @property
+    def line_count(self) -> int:
+        """Lines of the text, blank ones included."""
+        return self.text.count("\n", 0, -1) + 1 if self.text else 0
+
+    @property
     def lines(self) -> list[Line]:
-        """All lines that are not blank, made when they are first asked for."""
-        if self._lines is None:
-            self._lines = self.some_lines(0, len(self.named))
-        return self._lines
+        """All lines that are not blank."""
+        return self.some_lines(0, len(self.named))
 
     def some_lines(self, start: int, stop: int) -> list[Line]:
-        """A part of the lines, counted from 0."""
-        if self._lines is not None:
-            return self._lines[start:stop]
+        """A part of the lines, counted from 0. They are made each time: very many are looked at once."""
         spans = SPAN.iter_unpack(self.spans[SPAN.size * start : SPAN.size * stop])
         rows = enumerate(zip(spans, self.named[start:stop], strict=True), start=self.first_line + start)
-        return [Line(self, number, begin, end, names, id) for id, ((number, begin, end), names) in rows]
+        return [
+            Line(self, number, begin, end, names, id, (end - begin + 3) / CHARS_PER_TOKEN)
+            for id, ((number, begin, end), names) in rows
+        ]
 
     def line_text(self, at: int) -> str:
         """One line, counted from 0."""
         _, start, end = SPAN.unpack_from(self.spans, SPAN.size * at)
         return self.text[start:end]
 
-    def forget_lines(self) -> None:
-        """Let go of lines that are not likely to be asked for again."""
-        self._lines = None
-
 
 def make_piece(event: int, block: int, kind: Kind, text: str) -> Piece:
-    """A piece with its lines cut and its names read: the only time its text is looked at."""
-    piece = Piece(event, block, kind, text, estimate(text))
-    _cut_lines(piece)
-    return piece
+    """A piece of text; its lines are cut when somebody asks for them."""
+    return Piece(event, block, kind, text, estimate(text))
 
 
 def object_piece(event: int, block: int, attached: Image | Opaque) -> Piece:
     """A piece that is no text; it has no lines to choose from."""
     tokens = IMAGE_TOKENS if isinstance(attached, Image) else estimate(json.dumps(attached.data))
-    return Piece(event, block, "object", describe_object(attached), tokens, attached=(attached,))
+    return Piece(event, block, "object", describe_object(attached), tokens, attached=(attached,), _cut=(b"", ()))
 
 
 def describe_object(found: Image | Opaque) -> str:
@@ -140,23 +182,22 @@ def describe_object(found: Image | Opaque) -> str:
     return f"picture, {found.media_type}, {size}"
 
 
-def _cut_lines(piece: Piece) -> None:
-    """Find all lines that are not blank; overlong ones in segments."""
+def cut_lines(text: str) -> tuple[bytes, tuple[tuple[str, ...], ...]]:
+    """Spans and names of all lines that are not blank; overlong ones in segments."""
     spans: list[int] = []
     named: list[tuple[str, ...]] = []
-    number = start = 0
-    for line in piece.text.removesuffix("\n").split("\n") if piece.text else ():
-        number += 1
+    start = 0
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), start=1):
         end = start + len(line)
         if end - start > LONG_LINE:
-            for first, last in _segments(piece.text, start, end):
+            for first, last in _segments(text, start, end):
                 spans += (number, first, last)
-                named.append(names(piece.text[first:last]))
+                named.append(names(text[first:last]))
         elif line and not line.isspace():
             spans += (number, start, end)
             named.append(names(line))
         start = end + 1
-    piece.spans, piece.named, piece.line_count = array("I", spans).tobytes(), tuple(named), number
+    return array("I", spans).tobytes(), tuple(named)
 
 
 def _segments(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -57,14 +57,14 @@ class Policy(Struct, frozen=True, kw_only=True):
     cold_tokens: Annotated[int, _tokens("or above this many tokens, where that is less")] = 20_000
     tail: Annotated[float, Number("What is recent stays whole at a pass: this share of the window")] = 0.08
     tail_tokens: Annotated[
-        int, _tokens("or this many tokens, where that is more (at most about a quarter of a small window)")
+        int, _tokens("or this many tokens, where that is more (at most a fifth of a small window)")
     ] = 8_000
     skeleton: Annotated[
         float, Number("Older units that keep their calls in place while results shrink; the rest is folded", 0, 0.5)
     ] = 0.0
     price: Annotated[
         float, Number("Lines are kept by last mention while their odds per token to be needed again are above this")
-    ] = 0.008
+    ] = 0.0075
     lines_of_past: Annotated[float, Number("at most this share of what they stand for")] = 0.4
     lines: Annotated[float, Number("at most this share of the window")] = 0.4
     lines_tokens: Annotated[int, _tokens("and at most this many tokens")] = 40_000
@@ -199,10 +199,10 @@ SHALLOW, DEEP = 0.92, 0.82
 """Of the high-water mark: chosen lines may fill the view up to there; DEEP for a second pass so soon."""
 SAFE = 0.985
 """Of the hard limit: a squeezed view stays below this, because a plan is an estimate."""
-TAIL_OF_SMALL_WINDOW = 0.27
+TAIL_OF_SMALL_WINDOW = 0.2
 """Of a small window: ten thousand tokens would leave no room for what came before."""
-TAIL_OF_REST = 0.6
-"""Of what the window has left: one more unit must not make the tail larger than this."""
+TAIL_MOST = 1.25
+"""Of the tail: one more unit must not make it larger than this."""
 FEWEST_LINES = 0.03
 """Of the window: what chosen lines get however crowded it is."""
 EXCESS = 0.02
@@ -220,6 +220,8 @@ LONG_ANSWER, SHORT_ANSWER = 700.0, 420.0
 """Tokens from which on an old answer is shortened, and what it is shortened to."""
 LABELLED = 60
 """Units whose handles are named even where no line of them is kept: what was looked at lately, at a glance."""
+TELLING = 20
+"""Newest results of a digest of which a line is kept at any price, if one is unlike the others there."""
 LONG_LINE, LINE_PART = 360, 200
 """Characters from which on a line is chosen in parts, and the characters of a part."""
 WALL = 2_000.0
@@ -261,6 +263,8 @@ AGE_POWER, SIZE_POWER, TIMES_POWER = -0.38, -0.18, 0.6
 """Of the log since, of the piece around it, and of how often it was seen."""
 CROWD_POWER = -0.4
 """Names in a long list are used less often than names that stand alone."""
+ALIKE_POWER = -0.5
+"""Of how many lines of a result look alike: nothing tells which of them will be needed."""
 LINE_USED = 1.8
 """Another name of the line was spelled by a call."""
 EDITED, PRESERVED, OPEN_TASK, FOCUS, THOUGHT = 1.5, 3.0, 3.0, 3.0, 0.5

@@ -4,8 +4,11 @@ A unit is either what the user said at one point, or one answer of the model wit
 results and the thinking that belongs to them. Nothing in this package ever shows half a unit.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from operator import attrgetter
+
+from msgspec import Struct
 
 from outlive.context.pieces import Piece, call_text, make_piece, object_piece
 from outlive.context.tokens import BLOCK_TOKENS, IMAGE_TOKENS
@@ -25,26 +28,27 @@ from outlive.messages import (
 from outlive.origin import origin_of
 
 
-@dataclass(slots=True, eq=False)
-class Unit:
-    """One atom of the conversation."""
+class Unit(Struct, eq=False, gc=False):
+    """One atom of the conversation. It points at nothing that could point back, so it is not tracked for cycles."""
 
     kind: str
     """`user` or `step`."""
+    number: int
+    """Which unit of the session it is, counted from 0."""
     event: int
     last_event: int
     time: float
     blocks: tuple[Block, ...]
-    pieces: list[Piece] = field(default_factory=list)
-    calls: dict[str, Piece] = field(default_factory=dict)
-    results: dict[str, ToolFinished] = field(default_factory=dict)
+    pieces: list[Piece] = []
+    calls: dict[str, Piece] = {}
+    results: dict[str, ToolFinished] = {}
     pages: tuple[int, ...] = ()
     """Those of all its pieces, in their order."""
     objects: tuple[int, ...] = ()
     """The handles of all in it that is no text."""
-    late: set[int] = field(default_factory=set)
+    late: frozenset[int] = frozenset()
     """Results that came when the model had answered without them."""
-    states: list[StateShown] = field(default_factory=list)
+    states: tuple[StateShown, ...] = ()
     """State blocks that were shown after it."""
     extra: float = 0.0
     """Tokens that are no text: pictures, brackets, signatures."""
@@ -53,42 +57,55 @@ class Unit:
     def tokens(self) -> float:
         return self.extra + sum(piece.tokens for piece in self.pieces)
 
+    def add(self, piece: Piece) -> None:
+        """Add a piece; its pages are counted later (`recount`)."""
+        piece.unit = self.number
+        self.pieces.append(piece)
+
     def recount(self) -> None:
         """Its pages and objects, after those of a piece have changed."""
         self.pages = tuple(dict.fromkeys(page for piece in self.pieces for page in piece.pages))
         self.objects = tuple(number for piece in self.pieces for number in piece.objects)
 
 
-def user_unit(event: UserSaid) -> Unit:
+_event = attrgetter("event")
+
+
+def first_from(found: Sequence[Unit] | Sequence[Piece], event: int) -> int:
+    """The number of the first of these, which are in order, with this event or a later one."""
+    return bisect_left(found, event, key=_event)
+
+
+def user_unit(event: UserSaid, number: int) -> Unit:
     """What the user said at one point."""
-    unit = Unit("user", event.id, event.id, event.time, event.blocks)
-    for number, block in enumerate(event.blocks):
+    unit = Unit("user", number, event.id, event.id, event.time, event.blocks)
+    for at, block in enumerate(event.blocks):
         unit.extra += BLOCK_TOKENS
         if isinstance(block, Text):
-            unit.pieces.append(make_piece(event.id, number, "user", block.text))
+            unit.add(make_piece(event.id, at, "user", block.text))
             unit.pieces[-1].origin = origin_of(block)
         elif isinstance(block, (Image, Opaque)):
-            unit.pieces.append(object_piece(event.id, number, block))
+            unit.add(object_piece(event.id, at, block))
     return unit
 
 
-def step_unit(event: AssistantSaid) -> Unit:
+def step_unit(event: AssistantSaid, number: int) -> Unit:
     """One answer of the model; its results follow with `add_result`."""
-    unit = Unit("step", event.id, event.id, event.time, event.blocks)
-    for number, block in enumerate(event.blocks):
+    unit = Unit("step", number, event.id, event.id, event.time, event.blocks)
+    for at, block in enumerate(event.blocks):
         unit.extra += BLOCK_TOKENS
         if isinstance(block, Text):
-            unit.pieces.append(make_piece(event.id, number, "said", block.text))
+            unit.add(make_piece(event.id, at, "said", block.text))
         elif isinstance(block, Thinking):
             unit.extra += len(block.signature) / 8
-            unit.pieces.append(make_piece(event.id, number, "thought", block.text))
+            unit.add(make_piece(event.id, at, "thought", block.text))
         elif isinstance(block, ToolCall):
-            unit.pieces.append(_call_piece(event.id, number, block))
+            unit.add(_call_piece(event.id, at, block))
             unit.calls[block.id] = unit.pieces[-1]
         elif isinstance(block, Opaque) and block.is_unreadable:
             unit.extra += len(str(block.data)) / 8  # as a signature: there is nothing to recall in it
         elif isinstance(block, (Image, Opaque)):
-            unit.pieces.append(object_piece(event.id, number, block))
+            unit.add(object_piece(event.id, at, block))
     return unit
 
 
@@ -109,7 +126,7 @@ def add_result(unit: Unit, event: ToolFinished) -> Piece:
     piece.tool, piece.label, piece.file, piece.writes = call.tool, call.label, call.file, call.writes
     piece.call_id, piece.recalled = event.call_id, call.recalled and not event.is_error
     piece.is_error, piece.exit_code, piece.attached = event.is_error, event.exit_code, event.images
-    unit.pieces.append(piece)
+    unit.add(piece)
     unit.results[event.call_id] = event
     unit.extra += BLOCK_TOKENS + IMAGE_TOKENS * len(event.images)
     unit.last_event = max(unit.last_event, event.id)

@@ -6,23 +6,21 @@ undone, so the same log always gives the same view.
 """
 
 import math
-from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 from outlive.context.errors import InvalidRequest
 from outlive.context.history import History
-from outlive.context.pages import visible_pages
-from outlive.context.passes.select import best, score
+from outlive.context.pages import pages_of_segment
+from outlive.context.passes.pool import choose_pool, pool_of
 from outlive.context.passes.stubs import handles
 from outlive.context.pieces import Line, Piece
-from outlive.context.policy import POOL_PRICE, STATE_FAR, Budget, Policy, budget_for
+from outlive.context.policy import STATE_FAR, Budget, Policy, budget_for
 from outlive.context.state_block import StateBlock, render_state
 from outlive.context.tokens import IMAGE_TOKENS, Meter, estimate
-from outlive.context.units import Unit, steps_shown
+from outlive.context.units import Unit, first_from, steps_shown
 from outlive.context.validity import problems
-from outlive.events import SPOOLED, Compacted, ProviderSummary, StateShown
+from outlive.events import SPOOL_ONLY, Compacted, PoolChange, ProviderSummary, StateShown
 from outlive.messages import Block, Message, Text, ToolResult
 
 INTERRUPTED = "[no result: the call was interrupted]"
@@ -39,6 +37,10 @@ class Segment:
     event: int
     """The pass that wrote it; 0 while it is planned."""
     text: str
+    tokens: float = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", estimate(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,11 @@ class Projection:
         return "\n".join(segment.text for segment in self.segments)
 
     @property
+    def visible(self) -> frozenset[int]:
+        """The pages whose handles stand in the digest."""
+        return frozenset[int]().union(*(pages_of_segment(segment.text) for segment in self.segments))
+
+    @property
     def front(self) -> tuple[Segment, ...]:
         """The parts of the digest that stand before all else and stay there."""
         return () if self.digest_after else self.segments
@@ -97,22 +104,34 @@ def projection_of(event: Compacted, before: Projection) -> Projection:
 
 
 def _shown_to(event: Compacted, before: Projection) -> int:
-    if event.receipt.rungs == SPOOLED:
+    if event.receipt.rungs == SPOOL_ONLY:
         return before.shown_to
     return event.fold_to if event.digest_after else event.id
 
 
 def unit_messages(unit: Unit, edits: Edits, shown_to: int) -> list[Message]:
     """One unit as messages: the user's words, or an answer and the results of its calls."""
-    shown = (_shown(unit.event, number, block, edits) for number, block in enumerate(unit.blocks))
-    blocks = tuple(block for block in shown if block is not None)
+    said = tuple(block for _, block in said_blocks(unit, edits)) or (Text(EMPTY),)
     if unit.kind == "user":
-        return [Message("user", blocks or (Text(EMPTY),))]
-    messages = [Message("assistant", blocks or (Text(EMPTY),))]
+        return [Message("user", said)]
+    messages = [Message("assistant", said)]
     if unit.calls:
-        results = (_result(unit, call_id, edits, shown_to) for call_id in unit.calls)
-        messages.append(Message("user", tuple(results)))
+        messages.append(Message("user", tuple(block for _, block in result_blocks(unit, edits, shown_to))))
     return messages
+
+
+def said_blocks(unit: Unit, edits: Edits) -> Iterator[tuple[int, Block]]:
+    """What a unit says as it is shown: blocks with their numbers in its event."""
+    for number, block in enumerate(unit.blocks):
+        shown = _shown(unit.event, number, block, edits)
+        if shown is not None:
+            yield number, shown
+
+
+def result_blocks(unit: Unit, edits: Edits, shown_to: int) -> Iterator[tuple[str, ToolResult]]:
+    """The results of a unit as they are shown, by call."""
+    for call_id in unit.calls:
+        yield call_id, _result(unit, call_id, edits, shown_to)
 
 
 def _shown(event: int, number: int, block: Block, edits: Edits) -> Block | None:
@@ -154,12 +173,12 @@ def digest_messages(units: Sequence[Unit], projection: Projection) -> list[Messa
     """The digest, and below it the facts and the current request with its pictures."""
     if not projection.segments:
         return []
-    wanted = set(projection.pictures)
     pictures = (
         block
-        for unit in (units if wanted else ())
+        for event in sorted({event for event, _ in projection.pictures})
+        for unit in units[first_from(units, event) : first_from(units, event + 1)]
         for number, block in enumerate(unit.blocks)
-        if (unit.event, number) in wanted
+        if (event, number) in projection.pictures
     )
     digest = (Text(segment.text) for segment in projection.segments)
     facts = (Text(projection.facts),) if projection.facts else ()
@@ -170,9 +189,8 @@ def digest_messages(units: Sequence[Unit], projection: Projection) -> list[Messa
 def conversation(units: Sequence[Unit], projection: Projection) -> list[Message]:
     """All messages under the projection of a new pass, before its first state block."""
     messages = opening(units, projection)
-    for unit in units:
-        if unit.event > projection.fold_to:
-            join(messages, unit_messages(unit, projection.edits, unit.last_event))
+    for unit in units[first_from(units, projection.fold_to + 1) :]:
+        join(messages, unit_messages(unit, projection.edits, unit.last_event))
     if projection.digest_after:
         join(messages, digest_messages(units, projection))
     return messages
@@ -194,7 +212,7 @@ def digest_tokens(projection: Projection) -> float:
 
 def segment_tokens(segments: Iterable[Segment]) -> float:
     """Tokens of these parts of the digest."""
-    return sum(estimate(segment.text) for segment in segments)
+    return sum(segment.tokens for segment in segments)
 
 
 def unit_tokens(unit: Unit, projection: Projection) -> float:
@@ -214,8 +232,7 @@ class _Pass:
 
     projection: Projection
     folded: int
-    pool: "array[int]"
-    """Ids of the folded lines that the next pass chooses from; only those of the newest pass are kept at hand."""
+    pool: PoolChange | None
 
 
 class View:
@@ -225,6 +242,8 @@ class View:
         self.window = window
         self.policy = policy
         self._reserve = reserve
+        self.caches_front = True
+        """Whether a digest stays in the provider's cache when a pass changes what stands below it."""
         self.awaits_summary = False
         """A summary of the provider is on its way, and so is a pass: one that only saves money is not made before."""
         self._start(History())
@@ -233,13 +252,14 @@ class View:
         self.history = history
         history.reserve = history.overhead = self._reserve
         self.meter = Meter()
-        self.pool: list[Line] = []
+        self._pool: list[Line] | None = []
+        """The lines of the pool, once somebody asked."""
         self.messages: list[Message] = []
         self.tokens = 0.0
         """Of the messages."""
         self.thinking_from = 0
         """Thinking in messages before this one was thought in another view."""
-        self._passes = [_Pass(Projection(), 0, array("I"))]
+        self._passes = [_Pass(Projection(), 0, PoolChange())]
         self._rendered = 0
         self._starts: dict[int, int] = {}
         """The first message of each unit that begins one."""
@@ -261,6 +281,11 @@ class View:
     def projection(self) -> Projection:
         """What is in force."""
         return self._passes[-1].projection
+
+    @property
+    def cached_front(self) -> tuple[Segment, ...]:
+        """The parts of the digest that are still in the provider's cache after a pass."""
+        return self.projection.front if self.caches_front else ()
 
     @property
     def folded(self) -> int:
@@ -356,7 +381,7 @@ class View:
 
     def _take_state(self, state: StateShown) -> None:
         if self.history.units:
-            self.history.units[-1].states.append(state)
+            self.history.units[-1].states += (state,)
             self._show(state)
 
     def _show(self, state: StateShown) -> None:
@@ -400,7 +425,7 @@ class View:
         elif self._rendered and unit.event <= self.history.units[self._rendered - 1].event:
             self._render_all()
 
-    def _apply(self, projection: Projection) -> None:
+    def _apply(self, projection: Projection, pool: PoolChange | None = None) -> None:
         units, now = self.history.units, self._passes[-1]
         if projection.digest_after:
             self.render_new()
@@ -408,14 +433,9 @@ class View:
         folded = now.folded
         while folded < len(units) and units[folded].event <= projection.fold_to:
             folded += 1
-        ids = now.pool
         if folded > now.folded:
-            pieces = [piece for unit in units[now.folded : folded] for piece in unit.pieces]
-            self.pool = self._next_pool(pieces)
-            ids = array("I", (line.id for line in self.pool))
-            for piece in pieces:
-                piece.forget_lines()
-        self._passes.append(_Pass(projection, folded, ids))
+            self._pool = None
+        self._passes.append(_Pass(projection, folded, pool))
         self._count_folded()
         kept = self._render_all()
         new_digest = projection.segments != now.projection.segments
@@ -429,25 +449,57 @@ class View:
 
     def _count_folded(self) -> None:
         units = self.history.units[self.folded :]
-        self.history.index.folded_lines = next(
-            (piece.first_line for unit in units for piece in unit.pieces), self.history.index.lines
-        )
+        self.history.index.fold(next((piece for unit in units for piece in unit.pieces), None))
 
     def prefix_changed(self) -> None:
         """The thinking in all messages so far was produced after other messages than it now follows."""
         self.thinking_from = len(self.messages)
 
-    def _next_pool(self, folding: Iterable[Piece]) -> list[Line]:
-        """The folded lines that later passes choose from again."""
-        lines = chain(self.pool, (line for piece in folding for line in piece.lines))
-        budget = self.budget
-        scored = score(self.history.index, lines, lambda _: 1.0)
-        return best(scored, max(budget.lines, budget.target), POOL_PRICE * budget.price)
+    def pool(self) -> list[Line]:
+        """The folded lines that the next pass chooses from, besides those that it folds.
+
+        What the log does not tell (it is older, or damaged) is chosen from all that is folded.
+        """
+        if self._pool is not None:
+            return self._pool
+        changes, _ = self._pool_changes()
+        folded = [piece for unit in self.history.units[: self.folded] for piece in unit.pieces]
+        index = self.history.index
+        index.catch_up()
+        if changes is None:
+            return choose_pool(index, (line for piece in folded for line in piece.lines), self.budget)
+        self._pool = pool_of(changes, {piece.key: piece for piece in folded})
+        return self._pool
+
+    def keep_pool(self, lines: list[Line]) -> None:
+        """The pool after the pass that was just made, as its planner had it: it need not be read again."""
+        self._pool = lines
+
+    @property
+    def pool_from(self) -> int:
+        """The pass that the pool in force is from; 0 if there was none, or the log does not tell."""
+        return self._pool_changes()[1]
+
+    def _pool_changes(self) -> tuple[list[PoolChange] | None, int]:
+        """The changes that lead to the pool in force, oldest first, and the newest pass among them."""
+        changes: list[PoolChange] = []
+        newest, wanted = 0, -1
+        for before, made in zip(reversed(self._passes[:-1]), reversed(self._passes), strict=False):
+            if made.folded == before.folded:
+                continue
+            if made.pool is None or wanted not in (-1, made.projection.event):
+                return None, 0
+            newest = newest or made.projection.event
+            changes.append(made.pool)
+            wanted = made.pool.after
+            if not wanted:
+                break
+        return (None, 0) if wanted > 0 else (changes[::-1], newest)
 
     def _undo(self, target: int) -> None:
         """Back to the projection before; what had come late in the meantime is said again."""
         self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
-        self.pool = self.history.index.find(self._passes[-1].pool)
+        self._pool = None
         self._count_folded()
         self._render_all()
         self._late = self._unsaid()
@@ -455,8 +507,10 @@ class View:
 
     def _unsaid(self) -> list[Piece]:
         """Results that neither the digest nor the messages tell, because they came late."""
-        visible, units = visible_pages(self.projection.digest), self.history.units
-        folded = (p for unit in units[: self.folded] for p in unit.pieces if not visible.issuperset(p.pages))
+        visible, units = self.projection.visible, self.history.units
+        all_told = visible.issuperset(self.history.unit_pages.of_steps(0, self.folded))
+        steps = () if all_told else units[: self.folded]
+        folded = (p for unit in steps for p in unit.pieces if not visible.issuperset(p.pages))
         shown_to = self.projection.shown_to
         kept = (p for unit in units[self.folded :] if unit.late for p in unit.pieces if p.event in unit.late)
         return [p for p in (*folded, *(p for p in kept if p.event > shown_to)) if p.kind == "result"]

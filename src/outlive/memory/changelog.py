@@ -1,4 +1,4 @@
-"""The change log in words and as diffs, and what undoing a step means."""
+"""The change log as text and as diffs, and undoing a step."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -37,13 +37,13 @@ def entries(scope: Scope, steps: Sequence[MemoryStep]) -> list[ChangelogEntry]:
 
 
 def last_undoable(found: Sequence[ChangelogEntry]) -> ChangelogEntry | None:
-    """The newest step that changed something, still holds, and is no undo itself."""
+    """The newest step that changed something, was not undone, and is not an undo itself."""
     fit = (entry for entry in reversed(found) if not entry.undone and not entry.step.undoes and entry.step.changes)
     return next(fit, None)
 
 
 def take_back(tx: MemoryWriter, entry: ChangelogEntry) -> None:
-    """Put everything as it was before the step; refuse where later changes depend on it."""
+    """Restore everything to before the step. Refused if later changes depend on it."""
     step = entry.step
     for change in step.changes:
         if bare(tx.get(change.slug)) != bare(change.after):
@@ -62,8 +62,8 @@ def take_back(tx: MemoryWriter, entry: ChangelogEntry) -> None:
 
 
 def _refuse_in_the_middle(tx: MemoryWriter, entry: ChangelogEntry) -> None:
-    """A correction that was corrected itself holds down what it corrected: without it, the oldest error is back. And
-    what has another correction by now does not get a second one."""
+    """Refuse to undo a correction that was itself corrected: the oldest error would be back. A memory with a newer
+    correction does not get a second one either."""
     mine = {change.slug for change in entry.step.changes}
     others = [memory for memory in tx.all(archived=True) if memory.slug not in mine]
     for change in entry.step.changes:
@@ -82,7 +82,7 @@ def _superseded(memory: Memory | None) -> set[str]:
 
 
 def _depends_on(tx: MemoryWriter, entry: ChangelogEntry, other: Memory, slug: str) -> str:
-    what = f"step {entry.id} cannot be undone: {other.slug!r} stands on {slug!r}"
+    what = f"step {entry.id} cannot be undone: {other.slug!r} depends on {slug!r}"
     for later in reversed(tx.steps()):
         for change in later.changes:
             after = change.after
@@ -113,5 +113,5 @@ def _lines(memory: Memory | None) -> list[str]:
 
 
 def bare(memory: Memory | None) -> Memory | None:
-    """Without what changes by mere use."""
+    """The memory without fields that change by mere use."""
     return replace(unmarked(memory), last_used=None, revision=0, updated=datetime.min) if memory else None

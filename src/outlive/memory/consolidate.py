@@ -1,4 +1,4 @@
-"""Bringing memories into order: when it is due, from a snapshot, as one step that can be undone, or not at all."""
+"""Consolidation of memories: decides when it is due and applies the plan as one undoable step, or not at all."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -18,19 +18,19 @@ from outlive.stores.memories.protocol import MemoryWriter
 from outlive.stores.memories.records import Memory, MemoryStep, OversizedMemory, Scope
 
 Ask = Callable[[str], str]
-"""A model: a prompt in, its answer out."""
+"""Asks a model: takes a prompt, returns the answer."""
 
-MANY = 20
-"""Changes since the last time from which on it is due."""
-SESSIONS = 5
-AGE = timedelta(days=7)
-_FEW = 2
-"""Memories from which on a model that was not asked for has anything to bring into order."""
-_OWN = ("consolidate", "undo")
+DUE_AFTER_CHANGES = 20
+"""Changes since the last consolidation that make it due."""
+DUE_AFTER_SESSIONS = 5
+DUE_AFTER = timedelta(days=7)
+_MIN_MEMORIES = 2
+"""A model that the user did not ask for is used only from this many memories on."""
+_OWN_OPERATIONS = ("consolidate", "undo")
 
 
-class Busy(MemoryRefused):
-    """Another process is at it."""
+class ConsolidationBusy(MemoryRefused):
+    """Another process is consolidating."""
 
 
 class ConsolidationReport(msgspec.Struct, kw_only=True):
@@ -41,29 +41,29 @@ class ConsolidationReport(msgspec.Struct, kw_only=True):
     seen: int = 0
     notes: list[str] = []
     problem: str = ""
-    """Why nothing was changed, though it was tried."""
+    """Why an attempt changed nothing."""
 
 
 def due(steps: Sequence[MemoryStep], *, now: datetime | None = None, sessions: int = 0) -> str:
-    """Why it is due, or nothing. `sessions` is how many there were since the last time, as far as the caller knows.
+    """Why a consolidation is due, else empty. `sessions` counts those since the last one, as far as the caller knows.
 
-    A time without result counts as one too, so that it does not run again on every turn.
+    An attempt without a result counts too, so that it does not run again on every turn.
     """
     now = now or datetime.now(UTC)
     last = _last(steps)
-    changes = sum(max(1, len(step.changes)) for step in steps[last:] if step.op not in _OWN)
+    changes = sum(max(1, len(step.changes)) for step in steps[last:] if step.op not in _OWN_OPERATIONS)
     since = steps[last - 1].at if last else (steps[0].at if steps else now)
-    if changes >= MANY:
+    if changes >= DUE_AFTER_CHANGES:
         return f"{changes} changes since the last time"
-    if changes and sessions >= SESSIONS:
+    if changes and sessions >= DUE_AFTER_SESSIONS:
         return f"{sessions} sessions since the last time"
-    if changes and now - since >= AGE:
+    if changes and now - since >= DUE_AFTER:
         return f"{(now - since).days} days since the last time"
     return ""
 
 
 def last_time(steps: Sequence[MemoryStep]) -> float:
-    """When it was done last, in seconds; without a last time, when the first memory was made."""
+    """Time of the last consolidation in seconds; before the first, the time of the first memory."""
     return steps[max(_last(steps) - 1, 0)].at.timestamp() if steps else float("inf")
 
 
@@ -72,7 +72,7 @@ def _last(steps: Sequence[MemoryStep]) -> int:
 
 
 def consolidate(memories: Memories, ask: Ask | None = None, *, scope: Scope = "project") -> ConsolidationReport:
-    """Consolidate now: by rules, and with `ask` by a model too. Raises Busy when another process does."""
+    """Consolidate now: by rules, and with `ask` by a model too. Raises ConsolidationBusy if another process does."""
     with closing(consolidation(memories, scope=scope, model=ask is not None)) as work:
         found = step(work)
         while isinstance(found, str) and ask is not None:
@@ -81,7 +81,7 @@ def consolidate(memories: Memories, ask: Ask | None = None, *, scope: Scope = "p
 
 
 def step(work: "Consolidating", answer: str | None = None) -> str | ConsolidationReport:
-    """Go on with a consolidation: the next prompt for a model, or what was done."""
+    """Advance a consolidation: returns the next prompt for a model, or the report."""
     try:
         return work.send(answer)
     except StopIteration as end:
@@ -89,19 +89,19 @@ def step(work: "Consolidating", answer: str | None = None) -> str | Consolidatio
 
 
 Consolidating = Generator[str, str | None, ConsolidationReport]
-"""A consolidation at work: it yields prompts for a model and is sent the answers."""
+"""A consolidation in progress: yields prompts for a model and is sent the answers."""
 
 
 def consolidation(memories: Memories, *, scope: Scope, model: bool, most: int | None = None) -> Consolidating:
-    """Consolidate by rules, and with `model` by a model too. Raises Busy when another process does. With `most`, the
-    model is left out where it takes more requests than that, or is not worth one.
+    """Consolidate by rules, and with `model` by a model too. Raises ConsolidationBusy if another process is at it.
 
-    The model is asked without a lock on writing; a change by others meanwhile voids the plan.
+    With `most`, the model is left out if it would take more requests than that, or is not worth one. No write lock is
+    held while the model answers; a concurrent change voids the plan.
     """
     store = memories.stores[scope]
     with store.exclusive("consolidate") as mine:
         if not mine:
-            raise Busy("another process is consolidating these memories; nothing was changed")
+            raise ConsolidationBusy("another process is consolidating these memories; nothing was changed")
         snapshot = store.read(lambda tx: tx.all())
         try:
             plan = by_rules(snapshot)
@@ -110,19 +110,19 @@ def consolidation(memories: Memories, *, scope: Scope, model: bool, most: int | 
             return memories.write(scope, lambda tx: _apply(tx, snapshot, plan, memories.actor, scope))
         except (InvalidAnswer, OversizedMemory) as error:
             reason = str(error)
-        made = memories.write(
+        written = memories.write(
             scope, lambda tx: tx.record("consolidate", actor=memories.actor, note=f"nothing changed: {reason}")
         )
-        return ConsolidationReport(scope=scope, step=made.id, seen=len(snapshot), problem=reason)
+        return ConsolidationReport(scope=scope, step=written.id, seen=len(snapshot), problem=reason)
 
 
 def _with_model(snapshot: Sequence[Memory], plan: MergePlan, most: int | None) -> Generator[str, str | None, None]:
-    """Add to the plan of the rules what a model makes of what they leave: all batches, or none."""
+    """Extend the plan of the rules by the model's operations on the rest: all batches, or none."""
     after = [plan.puts.get(memory.slug, memory) for memory in snapshot]
     shown = [memory for memory in in_use(after) if not blocked_reason(memory)]
     before = {memory.slug: memory.revision for memory in snapshot}
     portions = batches(shown)
-    if most is not None and (len(portions) > most or len(shown) < _FEW):
+    if most is not None and (len(portions) > most or len(shown) < _MIN_MEMORIES):
         return
     for batch in portions:
         more = read_operations((yield consolidation_request(batch)) or "", batch)
@@ -135,7 +135,7 @@ def _with_model(snapshot: Sequence[Memory], plan: MergePlan, most: int | None) -
 def _apply(
     tx: MemoryWriter, snapshot: Sequence[Memory], plan: MergePlan, actor: str, scope: Scope
 ) -> ConsolidationReport:
-    """One transaction. What was touched must still be what the plan was made from."""
+    """Apply the plan in one transaction. The memories it touches must be unchanged since the snapshot."""
     then = {memory.slug: memory for memory in snapshot}
     needed = plan.touched | {slug for memory in plan.adds for slug in memory.supersedes}
     for slug in sorted(needed):

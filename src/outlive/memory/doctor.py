@@ -1,4 +1,4 @@
-"""What can be wrong with memories even when every one of them can be read."""
+"""Problems of memories that are all readable."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from outlive.stores.tasks.protocol import Problem
 
 
 def problems(memories: Memories) -> list[Problem]:
-    """All of it: damaged and oversized files, poisoned ones, references that lead nowhere."""
+    """All problems: damaged, oversized and poisoned files, and references that lead nowhere."""
     found = [
         Problem(f"{scope}/MEMORY.md", "was out of date", "rewritten just now", harmless=True)
         for scope in memories.healed
@@ -24,7 +24,7 @@ def problems(memories: Memories) -> list[Problem]:
 
 
 def repair(memories: Memories) -> list[str]:
-    """Set damaged and poisoned memories apart, and rewrite indexes. Nothing is deleted."""
+    """Quarantine damaged and poisoned memories, and rewrite the indexes. Nothing is deleted."""
     done = []
     for scope, store in memories.stores.items():
         if any(problem.repairable for problem in store.check()):

@@ -1,4 +1,4 @@
-"""What is refused about memories. Nothing was changed."""
+"""Errors of memory operations. Nothing was changed."""
 
 from outlive.errors import OutliveError
 

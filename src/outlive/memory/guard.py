@@ -3,16 +3,15 @@
 import re
 from typing import Any
 
-from outlive import instructions
 from outlive.memory.errors import InvalidMemory, NeedsConfirmation, PoisonedMemory
 from outlive.secrets import find, refuse
 from outlive.stores.memories.records import KINDS, SCOPES, WHOS, Memory
 
-LONGEST_NAME = 200
-LONGEST_DESCRIPTION = 2_000
+MAX_NAME_CHARS = 200
+MAX_DESCRIPTION_CHARS = 2_000
 
 _HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]|[\u200b\u2060]{3,}")
-"""Characters that turn text around or hide it from people, but not from a model."""
+"""Characters that reorder text or hide it from people, but not from a model."""
 _TAKES_OVER = re.compile(
     r"(?i)\b(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|your\s+|these\s+)?"
     r"(?:previous|prior|above|earlier|preceding|system|other)\s+(?:instructions?|prompts?|messages?|rules?|directives?)"
@@ -21,22 +20,22 @@ _TAKES_OVER = re.compile(
     r"|\b(?:reveal|print|repeat|send|post|upload|exfiltrate)\b[^.\n]{0,40}\b(?:system prompt|api keys?|credentials)\b"
     r"|\b(?:auto-?approve|skip|bypass|disable)\b[^.\n]{0,30}\b(?:permissions?|approvals?|confirmations?|safety)\b"
 )
-"""Texts that speak to a harness rather than to the reader of a note."""
+"""Texts that address a harness rather than the reader of a note."""
 _SUSPECT = re.compile(
     r"(?i)ignor|disreg|forget|overr|are now|the user|prompt|credential|api key|ermission|pprov|nfirm|safety"
 )
-"""Without one of these no such text."""
+"""Cheap pre-check: such a text contains one of these."""
 
 
 def poison(memory: Memory) -> str:
-    """Why a memory must not reach a model, or nothing."""
+    """Why a memory must not reach a model, else empty."""
     if found := find(_everything(memory)):
         return f"contains what looks like a secret ({found[0].kind})"
     return _takes_over(memory.text)
 
 
 def _everything(memory: Memory) -> str:
-    """All that a file of it says, also under keys that are not ours, a line each."""
+    """All text in its file, including unknown keys, a line each."""
     lines = [memory.text, memory.date, memory.provenance.session]
     pending: list[tuple[str, Any]] = list(memory.extra.items())
     while pending:
@@ -59,25 +58,27 @@ def _takes_over(text: str) -> str:
 
 
 def instructs(memory: Memory) -> bool:
-    """Whether it tells an agent what to do, rather than what is so."""
+    """Whether it tells an agent what to do, rather than stating a fact."""
+    from outlive import instructions  # compiling its patterns takes longer than reading memories does
+
     return memory.type == "feedback" or instructions.instructs(f"{memory.text}\n{memory.date}")
 
 
 def needs_confirmation(memory: Memory) -> bool:
-    """Tools, pages and models may report. Only the user gives instructions, or agrees to them, and says who the user
-    is: what a model says in its own words it may have read in a file."""
+    """Whether the user has to confirm it. Tools, pages and models may report; only the user gives instructions and
+    says who the user is. A model's own words may come from a file."""
     return not memory.provenance.is_users and (memory.type == "user" or instructs(memory))
 
 
 def blocked_reason(memory: Memory) -> str:
-    """Why a memory that is stored does not reach a model, or nothing. Files come from anywhere."""
+    """Why a stored memory is not shown to a model, else empty. Files may come from anywhere."""
     if memory.provenance.foreign:
         return "came with the folder"
     return poison(memory) or ("instructs without the user's consent" if needs_confirmation(memory) else "")
 
 
 def came_from(memory: Memory) -> str:
-    """Who said it, for a sentence."""
+    """Who said it, as part of a sentence."""
     source = memory.provenance
     who = "page" if source.who == "web" else source.who
     return "came with the folder" if source.foreign else f"comes from a {who}"
@@ -95,7 +96,7 @@ def checked(memory: Memory) -> Memory:
     for field, (value, allowed) in choices.items():
         if value not in allowed:
             raise InvalidMemory(f"{what}: {field} is one of {', '.join(allowed)}, not {value!r}")
-    for field, limit in (("name", LONGEST_NAME), ("description", LONGEST_DESCRIPTION)):
+    for field, limit in (("name", MAX_NAME_CHARS), ("description", MAX_DESCRIPTION_CHARS)):
         if (length := len(getattr(memory, field))) > limit:
             raise InvalidMemory(f"{what}: the {field} has {length} characters, the limit is {limit}")
     refuse(_everything(memory), what)

@@ -1,6 +1,7 @@
-"""MEMORY.md: one line for each memory, in the system prompt always, and therefore capped.
+"""MEMORY.md: one line per memory, always in the system prompt, and therefore capped.
 
-What does not fit is chosen by rank, not by age, and is named: a correction is never crowded out by what it corrects.
+What stays is chosen by rank, not by age, and what is left out is named: a correction is never crowded out by the
+error it corrects.
 """
 
 import re
@@ -16,17 +17,17 @@ TITLE = "What is remembered (memory_search finds the rest of each)"
 """Heading of the index, which is the last part of a system prompt."""
 MAX_LINES = 200
 MAX_BYTES = 25 * 1024
-LONGEST_LINE = 240
-_NAMED = 700
-"""Bytes for the last line, which names what was left out."""
+MAX_LINE_CHARS = 240
+_LAST_LINE_BYTES = 700
+"""Bytes for the last line, which names what is left out."""
 _LABELS = {"user": "", "model": " (the model's reading)", "tool": " (from a tool)", "web": " (from the web)"}
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 
 
 def rank(memory: Memory) -> tuple[int, float, str]:
-    """What stays first: how to work and what was corrected, the newest first; then the rest, the newest first."""
-    told = memory.type == "feedback" or bool(memory.supersedes)
-    return (0 if told else 1, -memory.updated.timestamp(), memory.slug)
+    """Sort key: rules of work and corrections first, newest first; then the rest, newest first."""
+    guidance = memory.type == "feedback" or bool(memory.supersedes)
+    return (0 if guidance else 1, -memory.updated.timestamp(), memory.slug)
 
 
 Entry = tuple[str, str]
@@ -39,8 +40,11 @@ def index_text(
     user_folder: str = "",
     made: dict[str, tuple[Memory, Entry]] | None = None,
 ) -> str:
-    """The index of these memories; `user_folder` goes before files of the user-wide ones. `made` keeps the entries
-    of one store by slug for the next time: the search for secrets in 200 takes longer than all the rest."""
+    """The index of these memories; `user_folder` prefixes the files of user-wide ones.
+
+    `made` caches the entries of one store by slug: searching 200 of them for secrets takes longer than everything
+    else.
+    """
     kept = {} if made is None else made
 
     def entry_of(memory: Memory) -> Entry:
@@ -56,7 +60,7 @@ def index_text(
     for number, (line, name) in enumerate(entries):
         if not line:
             continue
-        rest = 0 if number == count - 1 else _NAMED
+        rest = 0 if number == count - 1 else _LAST_LINE_BYTES
         if len(lines) + 1 + bool(rest) > MAX_LINES or size + len(line.encode()) + 1 + rest > MAX_BYTES:
             lines.append(_left_out(count - number, chain([name], (name for _, name in entries))))
             break
@@ -66,29 +70,29 @@ def index_text(
 
 
 def entry(memory: Memory, folder: str = "") -> Entry:
-    """The line of a memory and its short name; nothing for one that must not reach a model."""
+    """The line of a memory and its short name; None if it must not reach a model."""
     if blocked_reason(memory):
         return "", ""
     return index_line(memory, folder), mask(_one_line(memory.name, 60))
 
 
 def index_line(memory: Memory, folder: str = "") -> str:
-    """`- [name](file.md) — description`, on one line whatever is in them; what is not the user's word says so."""
+    """`- [name](file.md) — description` on one line, with a label unless it is the user's word."""
     name = _one_line(memory.name, 100).replace("[", "(").replace("]", ")")
     file = f"{folder}{quote(memory.slug)}.md"
-    about = _one_line(memory.description or memory.body, LONGEST_LINE - 100)
+    about = _one_line(memory.description or memory.body, MAX_LINE_CHARS - 100)
     label = "" if memory.provenance.is_users else _LABELS[memory.provenance.who]
     return mask(f"- [{name}]({file}) — {about}{label}")
 
 
 def _left_out(count: int, names: Iterable[str]) -> str:
-    """How many, and which as far as there is room; `outlive memory list` has all of them."""
+    """The number of omitted memories, and as many names as fit; `outlive memory list` has all of them."""
     text = f"- … {count} more, not shown here (outlive memory list): "
     named: list[str] = []
     size = len(text.encode()) - 2
     for name in filter(None, names):
         size += len(name.encode()) + 2
-        if size > _NAMED - 10:
+        if size > _LAST_LINE_BYTES - 10:
             named.append("…")
             break
         named.append(name)
@@ -96,7 +100,7 @@ def _left_out(count: int, names: Iterable[str]) -> str:
 
 
 def _one_line(text: str, longest: int) -> str:
-    """No line ends, no control characters, no tags: it is shown in a system prompt."""
+    """The text without line ends, control characters and tags: it is shown in a system prompt."""
     shown = " ".join("".join(c if c.isprintable() else " " for c in text[: longest * 8]).split())
     shown = _TAG.sub("&lt;", shown)
     return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"

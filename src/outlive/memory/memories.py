@@ -1,8 +1,7 @@
 """The memories of a project and of its user, and the rules for changing them.
 
-A superseded memory stays where it is and is no longer selected. Forgetting moves a memory into the archive, together
-with what was derived from it and what it had superseded, so that nothing wrong comes back. Each change is one step of
-the log and can be undone.
+A superseded memory is kept but no longer selected. Forgetting moves a memory into the archive, together with what was
+derived from it and what it had superseded, so that no error comes back. Each change is one undoable step of the log.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +32,7 @@ _UNSET: Any = object()
 
 
 class Memories:
-    """A project's memories and, beside them, those that the user has everywhere."""
+    """A project's memories, and those that the user has in all projects."""
 
     def __init__(
         self, project: MemoryStore, user: MemoryStore | None = None, *, actor: str = "", home: Path | None = None
@@ -45,7 +44,7 @@ class Memories:
         self.home = home
         self._entries: dict[Scope, dict[str, tuple[Memory, Entry]]] = {scope: {} for scope in self.stores}
         self.healed: list[Scope] = []
-        """The scopes whose index was out of date when this was opened, and was rewritten."""
+        """Scopes whose index was out of date on opening and was rewritten."""
 
     @classmethod
     def open(
@@ -59,7 +58,8 @@ class Memories:
         clock: Callable[[], datetime] | None = None,
         heal: bool = True,
     ) -> "Memories":
-        """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default. Heals the indexes."""
+        """Open the memories of the workspace's store; `home` defaults to OUTLIVE_HOME or ~/.outlive. Heals the
+        indexes."""
         home = home or home_folder()
         stores = open_stores(url, base=base, durability=durability, home=home, clock=clock)
         found = cls(stores.memories, stores.user_memories, actor=actor, home=home)
@@ -73,7 +73,7 @@ class Memories:
     # -- looking ---------------------------------------------------------------------------------------
 
     def get(self, ref: str) -> Memory:
-        """By slug, `user/slug`, or name, whatever its case; a forgotten one only if nothing else is called so."""
+        """A memory by slug, `user/slug`, or name in any case; forgotten ones only if nothing else matches."""
         if found := self._find(ref):
             return found
         live = (memory for scope in self.stores for memory in self._everything(scope) if not memory.archived)
@@ -87,7 +87,7 @@ class Memories:
         superseded: bool = False,
         archived: bool = False,
     ) -> list[Memory]:
-        """Those in use, by scope and slug; with `superseded` and `archived` also those that are not."""
+        """Memories in use, by scope and slug; `superseded` and `archived` add those that are not."""
         found: list[Memory] = []
         for where in self.stores if scope is None else [scope]:
             everything = self._everything(where) if where in self.stores else []
@@ -96,22 +96,22 @@ class Memories:
         return [memory for memory in found if type in (None, memory.type)]
 
     def in_use(self) -> dict[str, Memory]:
-        """Those that are neither forgotten nor superseded, by key (scope/slug)."""
+        """Memories that are neither forgotten nor superseded, by key (scope/slug)."""
         return {f"{memory.scope}/{memory.slug}": memory for memory in self.all()}
 
     def called(self, name: str) -> list[Memory]:
-        """Those in use that have this name, whatever its case, and that are trusted."""
+        """Trusted memories in use with this name, ignoring case."""
         wanted = name.casefold()
         return [m for m in self.all() if m.name.casefold() == wanted and not m.provenance.foreign]
 
     def superseded(self) -> dict[str, str]:
-        """Hidden memories as scope/slug, each with the slug of the one that took its place."""
+        """Superseded memories as scope/slug, each with the slug of its replacement."""
         return {
             f"{scope}/{old}": new for scope in self.stores for old, new in hidden_by(self._everything(scope)).items()
         }
 
     def left_out(self) -> list[Problem]:
-        """What could not be read, or must not be shown."""
+        """Memories that cannot be read or must not be shown."""
         found = [problem for store in self.stores.values() for problem in store.left_out()]
         for memory in self.all():
             if reason := guard.blocked_reason(memory):
@@ -121,19 +121,19 @@ class Memories:
         return found
 
     def foreign(self) -> list[Memory]:
-        """Those in use that came with the project's folder, and are not trusted yet."""
+        """Memories in use that came with the project's folder and are not trusted yet."""
         return [memory for memory in self.all(scope="project") if memory.provenance.foreign]
 
     def adopt(self) -> None:
-        """Trust all memories of the project, also those that are added elsewhere later."""
+        """Trust all memories of the project, including those that others add later."""
         self.stores["project"].adopt()
 
     def disown(self) -> bool:
-        """Take that back; False where it was never so. What was said here still counts."""
+        """Withdraw that; False if it was never granted. Memories made here still count."""
         return self.stores["project"].disown()
 
     def index(self) -> str:
-        """One line for each, both scopes together, capped: what the system prompt holds."""
+        """The index of both scopes for the system prompt, one line each, capped."""
         return index_text(self.all(), user_folder="user/")
 
     # -- changing --------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class Memories:
         derived_from: Iterable[str] = (),
         note: str = "",
     ) -> Memory:
-        """Remember something new. Refused when it is known already, or may not be remembered at all."""
+        """Add a memory. Refused if it is known already or may not be remembered."""
 
         def work(tx: MemoryWriter) -> Memory:
             live = tx.all()
@@ -197,7 +197,7 @@ class Memories:
         provenance: Provenance = _UNSET,
         note: str = "",
     ) -> Memory:
-        """Change a memory in place: the same thing, said better. What turned out wrong is superseded instead."""
+        """Change a memory in place: the same fact in better words. A wrong memory is superseded instead."""
         old = self._glance(ref)
         given: dict[str, Any] = {"name": name, "body": body, "description": description, "type": type, "date": date}
         given |= {"keys": keys if keys is _UNSET else tuple(keys), "provenance": provenance}
@@ -213,8 +213,10 @@ class Memories:
         return self.write(old.scope, work)
 
     def supersede(self, ref: str, body: str = "", *, by: str = "", name: str = "", **fields: Any) -> Memory:
-        """Put a correction in the place of a memory: new words, or (`by`) a memory that is there already. Where the
-        memory has a correction already, the new one takes the place of that: a thing has one word that counts."""
+        """Replace a memory by a correction: new text, or (`by`) an existing memory.
+
+        If the memory was corrected before, the new correction replaces the last one.
+        """
         named = self._glance(ref)
         slug = newest(named.slug, hidden_by(self._everything(named.scope, glance=True)))
         old = self._glance(f"{named.scope}/{slug}")
@@ -243,8 +245,8 @@ class Memories:
         return self.write(old.scope, work)
 
     def confirm(self, ref: str, *, note: str = "the user agreed") -> Memory:
-        """The user agrees to what came with the folder, or to what somebody else said and what instructs; until then
-        it reaches no model."""
+        """The user confirms a memory that came with the folder, or an instruction by somebody else; until then no
+        model sees it."""
         old = self._glance(ref)
         if not guard.needs_confirmation(old) and not old.provenance.foreign:
             raise InvalidMemory(f"{old.name!r} needs no consent ({old.slug})")
@@ -252,7 +254,7 @@ class Memories:
         return self.update(f"{old.scope}/{old.slug}", provenance=agreed, note=note)
 
     def learn(self, candidate: "Candidate", *, confirmed: bool = False) -> Memory:
-        """Remember what was extracted: add, update or supersede. `confirmed` says that the user agreed to it."""
+        """Store an extracted candidate: add, update or supersede. `confirmed`: the user agreed to it."""
         source = replace(candidate.provenance, confirmed=confirmed or candidate.provenance.confirmed)
         note = f"learned in session {source.session}" if source.session else "learned"
         fields: dict[str, Any] = {"description": candidate.description, "type": candidate.type}
@@ -265,7 +267,7 @@ class Memories:
         return self.add(candidate.name, candidate.body, scope=candidate.scope, **fields)
 
     def would_forget(self, *refs: str) -> list[Memory]:
-        """All that forgetting these takes along: what was derived from them, and what they had superseded."""
+        """Everything that forgetting these removes: what was derived from them, and what they had superseded."""
         found: dict[str, Memory] = {}
         for memory in map(self.get, refs):
             if memory.archived:
@@ -275,7 +277,7 @@ class Memories:
         return list(found.values())
 
     def forget(self, *refs: str, note: str = "") -> list[Memory]:
-        """Move memories and what `would_forget` names into the archive, as one step for each scope."""
+        """Archive memories and what `would_forget` lists, as one step per scope."""
         found = self.would_forget(*refs)
         gone = []
         for scope in self.stores:
@@ -286,7 +288,7 @@ class Memories:
     # -- the log ---------------------------------------------------------------------------------------
 
     def log(self, ref: str = "") -> list[changelog.ChangelogEntry]:
-        """Every step, oldest first; or those that touched one memory."""
+        """All steps, oldest first; or those that changed one memory."""
         steps = {scope: store.read(lambda tx: tx.steps()) for scope, store in self.stores.items()}
         found = [entry for scope, made in steps.items() for entry in changelog.entries(scope, made)]
         found.sort(key=lambda entry: (entry.step.at, entry.step.id))
@@ -300,7 +302,7 @@ class Memories:
         return [entry for entry in found if any((c.slug, entry.scope) in wanted for c in entry.step.changes)]
 
     def undo(self, step: str = "", *, note: str = "") -> changelog.ChangelogEntry:
-        """Take back a step, the last one that still holds by default. Undoing an undo brings it back."""
+        """Undo a step, by default the last one that was not undone. Undoing an undo restores it."""
         found = self.log()
         entry = changelog.find_step(found, step) if step else changelog.last_undoable(found)
         if entry is None:
@@ -319,7 +321,7 @@ class Memories:
     # -- shared ----------------------------------------------------------------------------------------
 
     def write(self, scope: Scope, work: Callable[[MemoryWriter], T]) -> T:
-        """One transaction on one of the stores, and its index brought up to date."""
+        """Run one transaction on one of the stores and update its index."""
         if scope not in self.stores:
             raise InvalidMemory(f"there is no memory of scope {scope!r} here; one of {', '.join(self.stores)}")
         result = self.stores[scope].write(work)
@@ -327,7 +329,7 @@ class Memories:
         return result
 
     def heal(self) -> list[Scope]:
-        """Rewrite the indexes that are out of date; returns their scopes."""
+        """Rewrite outdated indexes; returns their scopes."""
         return [scope for scope in self.stores if self._publish(scope)]
 
     def _publish(self, scope: Scope, *, glance: bool = False) -> bool:
@@ -340,7 +342,7 @@ class Memories:
             return False  # it is derived, and heals where it can be written; `doctor` names the difference
 
     def _everything(self, scope: Scope, *, glance: bool = False) -> list[Memory]:
-        """All of a store, forgotten ones too."""
+        """All memories of a store, forgotten ones included."""
         return self.stores[scope].read(lambda tx: tx.all(archived=True), glance=glance)
 
     def _find(self, ref: str, *, glance: bool = False) -> Memory | None:
@@ -357,14 +359,14 @@ class Memories:
         return best.memory if best else None
 
     def _glance(self, ref: str) -> Memory:
-        """What is called so, with a look at everything only where it takes one."""
+        """Find a memory by name; scans the whole store only if needed."""
         found = self._find(ref, glance=True)
         if found is not None and self.stores[found.scope].read(lambda tx: tx.get(found.slug), glance=True) == found:
             return found
         return self.get(ref)
 
     def _places(self, ref: str) -> tuple[list[Scope], str]:
-        """Where to look for what, given `user/slug` or a name alone."""
+        """The scopes to search for `user/slug` or for a plain name."""
         for scope in SCOPES:
             if ref.startswith(f"{scope}/"):
                 return [scope] if scope in self.stores else [], ref.removeprefix(f"{scope}/")
@@ -380,8 +382,8 @@ class Memories:
 
 
 def shown(keys: Iterable[str], memories: Mapping[str, Memory], *, untrusted: bool = False) -> list[Memory]:
-    """The memories behind keys, in that order, that may be shown to a model; with `untrusted` also those that came
-    with the folder."""
+    """The memories with these keys, in order, that may be shown to a model; `untrusted` adds those that came with the
+    folder."""
     found = [memories[key] for key in dict.fromkeys(keys) if key in memories]
     return [memory for memory in found if not guard.blocked_reason(unmarked(memory) if untrusted else memory)]
 

@@ -1,7 +1,7 @@
-"""What a consolidation changes: by rules, and by operations that a model chooses.
+"""The changes of a consolidation: by rules, and by operations that a model chooses.
 
-A model is shown all memories and answers with operations on them: keep, merge, supersede, retire. It writes no text;
-a merge joins its sources as they are. An answer that does not account for each memory exactly once changes nothing.
+A model sees all memories and answers with operations on them: keep, merge, supersede, retire. It writes no text; a
+merge joins its sources verbatim. An answer that does not account for each memory exactly once changes nothing.
 """
 
 import re
@@ -20,25 +20,25 @@ from outlive.memory.supersession import in_use
 from outlive.secrets import SecretFound, mask
 from outlive.stores.memories.records import Memory
 
-LONGEST = 24_000
+MAX_REQUEST_CHARS = 24_000
 """Characters of one request."""
-_SHOWN = 6_000
-"""Characters of one memory in a request; a longer one is shown in part, and can only be kept."""
-_FEW = 3
-"""This many may be retired whatever their share; beyond that, at most half of a batch."""
-_ALIKE = 50
-"""Memories that begin with the same two words and are compared with a newer one for being corrected by it."""
+_MAX_MEMORY_CHARS = 6_000
+"""A longer memory is shown in part, and can only be kept."""
+_ALWAYS_RETIRABLE = 3
+"""This many may always be retired; beyond that, at most half of a batch."""
+_MAX_COMPARED = 50
+"""Memories with the same first two words that are compared with a newer one, to find corrections."""
 _TRUST = {"user": 0, "model": 1, "tool": 2, "web": 3}
 
 
 class MergePlan(msgspec.Struct):
-    """All that is to change at once."""
+    """All changes of one consolidation."""
 
     puts: dict[str, Memory] = {}
     adds: list[Memory] = []
     """New memories, still without a slug."""
     retire: dict[str, str] = {}
-    """Slugs, each with the reason."""
+    """Slugs with the reason."""
     notes: list[str] = []
 
     @property
@@ -46,7 +46,7 @@ class MergePlan(msgspec.Struct):
         return {*self.puts, *self.retire}
 
     def supersede(self, new: Memory, old: Memory, **fields: Any) -> None:
-        """Let `new` take the place of `old`."""
+        """Let `new` replace `old`."""
         now = self.puts.get(new.slug, new)
         olds = tuple(dict.fromkeys((*now.supersedes, old.slug)))
         self.puts[new.slug] = replace(now, supersedes=olds, revision=new.revision + 1, **fields)
@@ -56,8 +56,7 @@ class MergePlan(msgspec.Struct):
 
 
 def by_rules(memories: Sequence[Memory]) -> MergePlan:
-    """Of memories with the same text or the same key, and where one says "X is now Y", the one that counts supersedes
-    the others."""
+    """Supersede memories with the same text or key, and those that are corrected by "X is now Y"."""
     plan = MergePlan()
     live = [memory for memory in in_use(memories) if not guard.blocked_reason(memory)]
     gone: set[str] = set()
@@ -71,8 +70,8 @@ def by_rules(memories: Sequence[Memory]) -> MergePlan:
 
 
 def _contradicted(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]]:
-    """Of several memories on one thing, the newest that the user said counts. A key names a thing where it is spelled
-    like one (`editor.indent`), or where the names agree too; other keys are only words to search by."""
+    """Among memories about one thing, the user's newest wins. A key identifies a thing if it is spelled like one
+    (`editor.indent`) or if the names agree too; other keys are only search terms."""
     groups: dict[tuple[object, ...], list[Memory]] = defaultdict(list)
     for memory in live:
         if memory.keys:
@@ -88,19 +87,19 @@ def _contradicted(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]
 
 
 def _corrected(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]]:
-    """Memories that plainly correct an older one, with that: "The port is now 443" after "The port is 80"."""
-    alike: dict[tuple[str, ...], deque[Memory]] = defaultdict(lambda: deque(maxlen=_ALIKE))
+    """Pairs of a memory and an older one that it plainly corrects: "The port is now 443" after "The port is 80"."""
+    alike: dict[tuple[str, ...], deque[Memory]] = defaultdict(lambda: deque(maxlen=_MAX_COMPARED))
     for memory in sorted(live, key=lambda memory: (memory.updated, memory.slug)):
-        said = normalized(_text(memory)).casefold()
-        older = alike[(memory.type, *said.split()[:2])]
-        for other in older if re.search(r"^actually\b|\bnow\b|, not ", said) else ():
+        text = normalized(_text(memory)).casefold()
+        older = alike[(memory.type, *text.split()[:2])]
+        for other in older if re.search(r"^actually\b|\bnow\b|, not ", text) else ():
             if corrects(_text(memory), _text(other)) and not outranks(other.provenance, memory.provenance):
                 yield memory, other, "corrects"
         older.append(memory)
 
 
 def _duplicates(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]]:
-    """Of memories with the same text, the one that the user said, else the newest, counts."""
+    """Among memories with the same text, the user's wins, else the newest."""
     groups: dict[tuple[str, ...], list[Memory]] = defaultdict(list)
     for memory in live:
         text = normalized(_text(memory))
@@ -115,8 +114,8 @@ def _duplicates(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]]:
 # -- by a model
 
 
-def batches(memories: Sequence[Memory], *, longest: int = LONGEST) -> list[list[Memory]]:
-    """All memories, in portions that fit a request; similar ones are next to each other."""
+def batches(memories: Sequence[Memory], *, longest: int = MAX_REQUEST_CHARS) -> list[list[Memory]]:
+    """All memories in batches that fit a request; similar ones are adjacent."""
     found: list[list[Memory]] = []
     size = longest
     for memory in sorted(memories, key=lambda m: (m.type, m.keys, m.name.casefold(), m.slug)):
@@ -130,12 +129,12 @@ def batches(memories: Sequence[Memory], *, longest: int = LONGEST) -> list[list[
 
 
 def consolidation_request(batch: Sequence[Memory]) -> str:
-    """The prompt for one portion."""
+    """The prompt for one batch."""
     return _REQUEST + "\n".join(msgspec.json.encode(_shown(memory)).decode() for memory in batch) + "\n"
 
 
 def read_operations(answer: str, batch: Sequence[Memory]) -> MergePlan:
-    """The plan that an answer asks for, or InvalidAnswer."""
+    """The plan in an answer. Raises InvalidAnswer."""
     form = read_answer(answer, _Answer)
     known = {memory.slug: memory for memory in batch}
     _account_for(form, known)
@@ -159,8 +158,10 @@ def read_operations(answer: str, batch: Sequence[Memory]) -> MergePlan:
 
 
 def merged(sources: Sequence[Memory]) -> Memory:
-    """One memory of several: their texts as they are, the newest first, each with the day on which it was said. Its
-    source is the one that is trusted least, confirmed only if all are."""
+    """Merge several memories: their texts verbatim, newest first, each with the day it was said.
+
+    The result has the least trusted source, and counts as confirmed only if all are.
+    """
     olds = sorted(sources, key=lambda memory: (memory.updated, memory.slug), reverse=True)
     if len({memory.slug for memory in olds}) < 2:
         raise InvalidAnswer("a merge needs two memories; nothing was changed")
@@ -190,7 +191,7 @@ def _text(memory: Memory) -> str:
 
 
 def _dated(memory: Memory) -> str:
-    """The text of a memory under the day it was said on; that of a merge has its days already."""
+    """The text of a memory under the day it was said; a merge has its days already."""
     if memory.derived_from:
         return _text(memory).strip()
     about = f", about {memory.date}" if memory.date else ""
@@ -228,22 +229,27 @@ def _account_for(form: _Answer, known: dict[str, Memory]) -> None:
         "names twice": {slug for slug, count in counted.items() if count > 1},
         "does not keep": {pair.new for pair in form.supersede}.difference(form.keep),
         "changes, though it saw only a part of,": {
-            slug for slug, memory in known.items() if len(memory.body) > _SHOWN
+            slug for slug, memory in known.items() if len(memory.body) > _MAX_MEMORY_CHARS
         }.difference(form.keep),
     }
     for what, slugs in wrong.items():
         if slugs:
             raise InvalidAnswer(f"the answer {what} {', '.join(sorted(slugs)[:3])}; nothing was changed")
-    if len(form.retire) > max(_FEW, len(known) // 2):
+    if len(form.retire) > max(_ALWAYS_RETIRABLE, len(known) // 2):
         raise InvalidAnswer(f"the answer retires {len(form.retire)} of {len(known)} memories; nothing was changed")
 
 
 def _shown(memory: Memory) -> dict[str, Any]:
     body = mask(memory.body)
     form: dict[str, Any] = {"id": memory.slug, "type": memory.type, "name": mask(memory.name)}
-    form |= {"description": mask(memory.description), "body": body[:_SHOWN], "keys": memory.keys, "date": memory.date}
+    form |= {
+        "description": mask(memory.description),
+        "body": body[:_MAX_MEMORY_CHARS],
+        "keys": memory.keys,
+        "date": memory.date,
+    }
     form |= {"said_by": memory.provenance.by, "updated": memory.updated.date().isoformat()}
-    return form | ({"only_keep": True} if len(memory.body) > _SHOWN else {})
+    return form | ({"only_keep": True} if len(memory.body) > _MAX_MEMORY_CHARS else {})
 
 
 _REQUEST = """\

@@ -1,4 +1,4 @@
-"""Finding a memory by what it is called; comparing texts; reading a model's answer."""
+"""Finds a memory by name, compares texts, and parses a model's answer."""
 
 import re
 import unicodedata
@@ -13,21 +13,23 @@ from outlive.stores.memories.records import Memory, Provenance
 T = TypeVar("T")
 
 COMPARED, MOST_COMPARED = 100, 2_000
-"""Characters of a name, and number of names, that are compared with a name that does not exist."""
+"""Characters of a name, and number of names, that are compared to suggest a name."""
 _NOW = re.compile(r"^actually,? |\bnow |,? now$")
 _NOT = re.compile(r", not (.+)$")
 
 
 class Match(NamedTuple):
-    """A memory, and how well it fits a name: the lowest rank fits best."""
+    """A memory and how well it matches a name; the lowest rank is the best match."""
 
     rank: tuple[int, bool, bool]
     memory: Memory
 
 
 def find(ref: str, memories: Iterable[Memory], hidden: Collection[str]) -> Match | None:
-    """The memory with this slug, else this name, else this name in another case. One in use is preferred to a
-    superseded one, and that to a forgotten one."""
+    """The memory with this slug, else this name, else this name in another case.
+
+    Memories in use are preferred to superseded ones, and those to forgotten ones.
+    """
     slug, folded = ref.removesuffix(".md"), ref.casefold()
     found = []
     for memory in memories:
@@ -38,7 +40,7 @@ def find(ref: str, memories: Iterable[Memory], hidden: Collection[str]) -> Match
 
 
 def unknown(ref: str, slugs: Sequence[str]) -> UnknownMemory:
-    """The error for a name that does not exist, with slugs that are spelled like it."""
+    """The error for an unknown name, with slugs that are spelled like it."""
     from difflib import get_close_matches
 
     close = get_close_matches(ref[:COMPARED], slugs[:MOST_COMPARED], n=3, cutoff=0.5)
@@ -47,7 +49,7 @@ def unknown(ref: str, slugs: Sequence[str]) -> UnknownMemory:
 
 
 def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
-    """Raise MemoryExists where one of these has the same name or the same text."""
+    """Raise MemoryExists if one of these has the same name or the same text."""
     name, (description, body) = memory.name.casefold(), map(normalized, (memory.description, memory.body))
     enough = bool(body) and len(f"{description} {body}".split()) > 2
     for other in present:
@@ -64,28 +66,30 @@ def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
 
 
 def normalized(text: str) -> str:
-    """A text without its kinds of whitespace and the punctuation at its end. Texts for which this is equal say the
-    same; case counts, because it does in paths and identifiers."""
+    """Normalise whitespace and drop punctuation at the end. Texts with equal results say the same; case counts,
+    because it does in paths and identifiers."""
     return " ".join(unicodedata.normalize("NFC", text).split()).rstrip(".!… ")
 
 
 def corrects(new: str, old: str) -> bool:
-    """Whether a text plainly corrects another: "X is now Y" after "X is Z", or "X is Y, not Z". Without the "now" or
-    the ", not Z" it is the same text but for one word, which is not among the first two."""
-    said = normalized(new).casefold()
-    plain = _NOT.sub("", _NOW.sub("", said, count=1), count=1)
-    if plain == said:
+    """Whether a text plainly corrects another: "X is now Y" after "X is Z", or "X is Y, not Z".
+
+    Without the "now" or the ", not Z" the texts differ in one word, which is not among the first two.
+    """
+    text = normalized(new).casefold()
+    plain = _NOT.sub("", _NOW.sub("", text, count=1), count=1)
+    if plain == text:
         return False
     mine, theirs = plain.split(), _NOW.sub("", normalized(old).casefold(), count=1).split()
     if len(mine) != len(theirs):
         return False
     other = [number for number, words in enumerate(zip(mine, theirs, strict=True)) if len({*words}) > 1]
-    denied = _NOT.search(said)
+    denied = _NOT.search(text)
     return len(other) == 1 and other[0] > 1 and (denied is None or theirs[other[0]] in denied[1].split())
 
 
 def outranks(old: Provenance, new: Provenance) -> bool:
-    """Whether the old one is the user's word and the new one is not."""
+    """Whether the old memory is the user's word and the new one is not."""
     return old.by == "user" and new.by != "user"
 
 

@@ -19,8 +19,8 @@ from outlive.stores.memories.records import Memory
 if TYPE_CHECKING:
     from outlive.memory.retrieval import Entry, Retriever, SearchHit
 
-CANDIDATES = 12
-"""Memories that a model chooses from in its second look."""
+MAX_CANDIDATES = 12
+"""Memories that a model chooses from when it reranks."""
 _REQUEST = """\
 A user said to an assistant:
 {words}
@@ -33,7 +33,7 @@ the time it is none or one. Answer with JSON and nothing else, the most useful f
 
 
 def entry_of(memory: Memory) -> "Entry":
-    """A memory as the retrieval index takes it; its key is scope/slug."""
+    """A memory as an index entry; its key is scope/slug."""
     from outlive.memory.retrieval import Entry  # loaded when something is looked for, not before
 
     return Entry(
@@ -47,9 +47,10 @@ def entry_of(memory: Memory) -> "Entry":
 
 
 def cache_of(memories: Memories) -> Path | None:
-    """Where the index over these memories is kept between processes: beside the files, else in the user's folder.
+    """The folder that caches the index over these memories: beside the files, else in the user's folder.
 
-    None where nothing is stored yet or nothing may be written: a look makes nothing, and the index is derived."""
+    None if nothing is stored yet or nothing may be written: searching creates nothing.
+    """
     local = Path(memories.stores["project"].url.removeprefix("files:")) / ".local"
     if local.is_dir() and os.access(local, os.W_OK):
         return local / "retrieval"
@@ -60,7 +61,7 @@ def cache_of(memories: Memories) -> Path | None:
 
 
 class Finder:
-    """Finds memories. `look` takes in what changed since the last look."""
+    """Searches memories. `look` applies the changes since the last call."""
 
     def __init__(self, memories: Memories, *, dense: bool | None = None, cache: Path | None = None) -> None:
         self._memories = memories
@@ -68,11 +69,11 @@ class Finder:
         self._cache = cache
         self._retriever: Retriever | None = None
         self._held: dict[str, Memory] = {}
-        """What was in use at the last look, by key."""
+        """Memories in use at the last look, by key."""
         self._lock = threading.Lock()
 
     def look(self) -> "Finder":
-        """Take in what is in use now."""
+        """Update the index to the memories now in use."""
         with self._lock:
             now = self._memories.in_use()
             entries = [entry_of(memory) for key, memory in now.items() if self._held.get(key) is not memory]
@@ -91,23 +92,28 @@ class Finder:
         return self
 
     def search(self, query: str, k: int, *, untrusted: bool = False) -> list[tuple[Memory, float]]:
-        """The best for a query, each with its score, without what may not be shown to a model; for a person
-        (`untrusted`) also what came with the folder."""
+        """The best matches with their scores, without those that may not be shown to a model; for a person
+        (`untrusted`) also those that came with the folder."""
         return self._found(self._retriever.search(query, k), untrusted=untrusted) if self._retriever else []
 
+    def explain(self, query: str, k: int) -> list[tuple[Memory, "SearchHit"]]:
+        """What `search` finds for a person, with the parts of each score."""
+        hits = {hit.key: hit for hit in self._retriever.search(query, k)} if self._retriever else {}
+        return [(memory, hits[key_of(memory)]) for memory in shown(hits, self._held, untrusted=True)]
+
     def select(self, query: str, k: int) -> list[tuple[Memory, float]]:
-        """The same, of those that are worth showing unasked."""
+        """The matches that are relevant enough to show unasked."""
         return self._found(self._retriever.select(query, k)) if self._retriever else []
 
     def near(self, text: str, k: int) -> list[Memory]:
-        """Those that share the most words with a text, also those that may not be shown to a model, but none that
-        came with the folder: it must not keep out what the user says."""
+        """Memories that share the most words with a text, including those that may not be shown to a model, but none
+        that came with the folder: they must not keep out the user's words."""
         keys = self._retriever.near(text, k) if self._retriever else ()
         found = [self._held[key] for key in dict.fromkeys(keys) if key in self._held]
         return [memory for memory in found if not memory.provenance.foreign]
 
     def close(self) -> None:
-        """Keep the index for the next process."""
+        """Save the index for the next process."""
         if self._retriever is not None:
             self._retriever.keep()
 
@@ -117,7 +123,7 @@ class Finder:
 
 
 def found_text(finder: Finder, query: str, limit: int) -> str:
-    """What is remembered about something, as a block for a model."""
+    """Search results as a block for a model."""
     found = finder.look().search(query, limit)
     return block([memory for memory, _ in found]) or "nothing is remembered about that"
 
@@ -130,13 +136,13 @@ class _Answer(msgspec.Struct):
 
 
 def rerank_request(words: str, found: Sequence[Memory]) -> str:
-    """The prompt that asks which of these memories matter to what the user said."""
+    """The prompt that asks which of these memories matter to the user's words."""
     rows = (f"{key_of(memory)}: {mask(memory.name)} — {mask(memory.description)[:200]}" for memory in found)
     return _REQUEST.format(words=mask(words)[:4_000], notes="\n".join(rows))
 
 
 def read_rerank(answer: str, found: Sequence[Memory]) -> list[Memory]:
-    """The memories an answer chose, in its order; all of `found` when the answer cannot be read."""
+    """The memories that an answer chose, in its order; all of `found` if the answer cannot be read."""
     try:
         chosen = read_answer(answer, _Answer).notes
     except InvalidAnswer:

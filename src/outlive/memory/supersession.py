@@ -1,4 +1,4 @@
-"""How memories relate to each other: which one hides which, and what is forgotten together. Pure."""
+"""Relations between memories: which one hides which, and what is forgotten together. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,8 +7,10 @@ from outlive.stores.memories.records import Memory
 
 
 def hidden_by(memories: Iterable[Memory]) -> dict[str, str]:
-    """Slugs of superseded memories, each with the one that took its place. Memories that supersede each other in a
-    ring hide nothing, and an untrusted one hides nothing of the user's."""
+    """Superseded slugs, each with the slug of its replacement.
+
+    Memories that supersede each other in a cycle hide nothing, and an untrusted one hides nothing of the user's.
+    """
     live = {memory.slug: memory for memory in memories if memory.archived is None}
     edges = {slug: tuple(o for o in m.supersedes if o in live) for slug, m in live.items() if m.supersedes}
     rings = _may_be_in_a_ring(edges)
@@ -23,32 +25,33 @@ def hidden_by(memories: Iterable[Memory]) -> dict[str, str]:
 
 
 def _may_be_in_a_ring(edges: Mapping[str, tuple[str, ...]]) -> set[str]:
-    """What is left after removing, again and again, all that supersedes nothing: empty where there is no ring."""
+    """Nodes that may be on a cycle: the rest after repeatedly removing all that supersede nothing; empty if there is
+    no cycle."""
     above: dict[str, list[str]] = defaultdict(list)
     for slug, olds in edges.items():
         for old in olds:
             above[old].append(slug)
     open_edges = {slug: len(olds) for slug, olds in edges.items()}
     pending = [slug for slug in {*above, *edges} if not open_edges.get(slug)]
-    left = {*above, *edges}
+    remaining = {*above, *edges}
     while pending:
         slug = pending.pop()
-        left.discard(slug)
+        remaining.discard(slug)
         for other in above.get(slug, ()):
             open_edges[other] -= 1
             if not open_edges[other]:
                 pending.append(other)
-    return left
+    return remaining
 
 
 def in_use(memories: Sequence[Memory]) -> list[Memory]:
-    """Those that are neither forgotten nor superseded."""
+    """Memories that are neither forgotten nor superseded."""
     hidden = hidden_by(memories)
     return [memory for memory in memories if memory.archived is None and memory.slug not in hidden]
 
 
 def newest(slug: str, hidden: Mapping[str, str]) -> str:
-    """The last correction of a memory, or itself."""
+    """The last correction of a memory, or the memory itself."""
     seen = {slug}
     while (above := hidden.get(slug)) and above not in seen:
         seen.add(slug := above)
@@ -67,7 +70,7 @@ def cascade(slug: str, memories: Iterable[Memory]) -> list[Memory]:
 
 
 def reach(slug: str, edges: Mapping[str, Sequence[str]]) -> set[str]:
-    """All that can be reached from a memory along these edges."""
+    """Everything reachable from a memory along these edges."""
     found: set[str] = set()
     pending = [slug]
     while pending:

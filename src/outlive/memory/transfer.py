@@ -1,4 +1,5 @@
-"""Taking memories in and out: JSON lines, and folders of Markdown files with frontmatter as other tools keep them."""
+"""Export and import of memories: JSON lines, and folders of Markdown files with frontmatter as other tools write
+them."""
 
 import re
 from codecs import BOM_UTF8
@@ -19,43 +20,43 @@ from outlive.memory.supersession import hidden_by, reach
 from outlive.regular import read_named
 from outlive.secrets import mask_value
 from outlive.stores.memories.protocol import MemoryWriter
-from outlive.stores.memories.records import KINDS, MAX_BYTES, Memory, Scope, in_utc
+from outlive.stores.memories.records import KINDS, MAX_MEMORY_BYTES, Memory, Scope, in_utc
 from outlive.stores.memories.text import parse
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIELDS = ("name", "description", "type", "body", "keys", "date", "scope", "provenance", "created", "updated")
-"""What an export says of each memory."""
+"""Fields of each exported memory."""
 _LINKS = ("slug", "supersedes", "derived_from", "archived")
-"""What it says besides where superseded and forgotten ones are in it."""
+"""Additional fields if superseded and forgotten ones are exported."""
 _HEADING = re.compile(r"#{1,6} +(.*?)[# ]*")
 _INDEX_LINE = re.compile(r"\s*[-*+] (?:\[[^\]]*\]\([^)]*\.md\)|… \d+ more, not shown here)|\s*<!--.*-->\s*$")
-"""What an index says of the files beside it."""
+"""Lines of an index that refer to files beside it."""
 
 
 class Imported(msgspec.Struct):
-    """What became of an import."""
+    """The result of an import."""
 
     added: list[Memory] = []
     known: int = 0
-    """Were there already, word for word."""
+    """Already known, word for word."""
     refused: list[str] = []
     """Each with its place and the reason."""
     out_of_use: int = 0
-    """Of those that were added: superseded or forgotten where they come from, and so here."""
+    """Added, but superseded or forgotten as in their source."""
     alike: list[str] = []
-    """Are called as another is, and stand beside it."""
+    """Added under a slug of their own because the name was taken."""
 
 
 def export_lines(memories: Memories, *, everything: bool = False) -> Iterator[str]:
-    """Those in use, or with `everything` also superseded and forgotten ones, one JSON object a line. Secrets in files
-    that somebody wrote by hand are masked."""
+    """Export memories in use, or with `everything` all of them, one JSON object a line. Secrets in hand-written files
+    are masked."""
     for memory in memories.all(superseded=everything, archived=everything):
         form = {name: getattr(memory, name) for name in (*_FIELDS, *(_LINKS if everything else ()))}
         yield msgspec.json.encode(mask_value(msgspec.to_builtins(form))).decode()
 
 
 def read_lines(raw: bytes, where: str, result: Imported) -> list[tuple[str, Memory]]:
-    """Memories from JSON lines (or one JSON array), each with its place."""
+    """Memories in JSON lines or one JSON array, each with its place."""
     found = []
     for place, form in _forms(raw, where):
         try:
@@ -66,8 +67,8 @@ def read_lines(raw: bytes, where: str, result: Imported) -> list[tuple[str, Memo
 
 
 def read_folder(folder: Path, result: Imported) -> list[tuple[str, Memory]]:
-    """Memories from a folder of .md files. Index lines are skipped, other text of an index is not; files that
-    cannot be read are named. Files in `archive` are forgotten memories."""
+    """Memories in a folder of .md files. Index lines are skipped, other text of an index is imported; unreadable
+    files are reported. Files in `archive` are forgotten memories."""
     found = []
     for path in sorted(folder.rglob("*.md")):
         below = path.relative_to(folder).parts[:-1]
@@ -82,10 +83,10 @@ def read_folder(folder: Path, result: Imported) -> list[tuple[str, Memory]]:
 
 
 def read_markdown(path: Path, result: Imported) -> list[tuple[str, Memory]]:
-    """The memory of one file; of a MEMORY.md, one for each of its sections that says something."""
+    """The memory in one file; for a MEMORY.md, one per section with notes."""
     moment = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
     try:
-        memory = parse(read_named(path, MAX_BYTES), slug=path.stem, where=str(path), written=moment)
+        memory = parse(read_named(path, MAX_MEMORY_BYTES), slug=path.stem, where=str(path), written=moment)
     except (StoreError, OSError) as error:
         result.refused.append(str(error))
         return []
@@ -95,7 +96,7 @@ def read_markdown(path: Path, result: Imported) -> list[tuple[str, Memory]]:
 
 
 def _sections(whole: Memory, path: Path) -> Iterator[tuple[str, Memory]]:
-    """Notes that stand in an index itself, by their headings."""
+    """Notes in an index itself, by heading."""
     parts: list[tuple[str, int, list[str]]] = [("", 1, [])]
     for number, line in enumerate(whole.body.split("\n"), start=1):
         if heading := _HEADING.fullmatch(line.rstrip()):
@@ -105,15 +106,19 @@ def _sections(whole: Memory, path: Path) -> Iterator[tuple[str, Memory]]:
     for name, number, lines in parts:
         if body := "\n".join(lines).strip("\n"):
             about = first_line(body)
-            made = replace(whole, slug="-", name=(name or about)[: guard.LONGEST_NAME], description=about, body=body)
-            yield f"{path}, part {number} ({name or 'its beginning'})", made
+            memory = replace(
+                whole, slug="-", name=(name or about)[: guard.MAX_NAME_CHARS], description=about, body=body
+            )
+            yield f"{path}, part {number} ({name or 'its beginning'})", memory
 
 
 def import_memories(
     memories: Memories, found: Sequence[tuple[str, Memory]], result: Imported, *, scope: Scope | None = None
 ) -> Imported:
-    """Put them in, as one step for each scope. What may not be remembered is refused and named; the rest goes in.
-    What was superseded or forgotten where they come from is so here, too."""
+    """Import memories as one step per scope. Those that may not be remembered are refused and reported.
+
+    Memories that are superseded or forgotten in their source are so here too.
+    """
     for where in memories.stores:
         here = [(place, m) for place, m in found if (scope or m.scope) == where]
         if here:
@@ -122,7 +127,7 @@ def import_memories(
 
 
 class _Item(msgspec.Struct):
-    """One memory of an import. Its key is what others of the import know it by."""
+    """One memory of an import. Its key identifies it within the import."""
 
     place: str
     key: str
@@ -130,7 +135,7 @@ class _Item(msgspec.Struct):
     in_use: bool = True
 
     def keys(self, slugs: Iterable[str]) -> tuple[str, ...]:
-        """The keys of other items, given their slugs where they come from."""
+        """The keys of other items, by their slugs in the source."""
         return tuple(f"{self.memory.scope}/{slug}" for slug in slugs)
 
     @property
@@ -176,7 +181,7 @@ def _take(tx: MemoryWriter, found: Sequence[tuple[str, Memory]], scope: Scope, a
 
 
 def _items(found: Iterable[tuple[str, Memory]]) -> list[_Item]:
-    """With what is in use where they come from."""
+    """The items, with whether each is in use in its source."""
     items: dict[str, _Item] = {}
     for number, (place, memory) in enumerate(found):
         named = f"{memory.scope}/{memory.slug}"
@@ -189,26 +194,26 @@ def _items(found: Iterable[tuple[str, Memory]]) -> list[_Item]:
 
 
 def _acceptable(items: Sequence[_Item], result: Imported) -> list[_Item]:
-    """Without what may not be remembered, and without errors whose correction may not."""
-    left = []
+    """The items without those that may not be remembered, and without errors whose correction may not."""
+    accepted = []
     for item in items:
         try:
             guard.checked(item.memory)
-            left.append(item)
+            accepted.append(item)
         except OutliveError as error:
             result.refused.append(f"{item.place}: {error}")
     while True:
-        corrected = {key for item in left if item.memory.archived is None for key in item.supersedes}
-        bare = [i for i in left if not (i.in_use or i.memory.archived or i.key in corrected)]
+        corrected = {key for item in accepted if item.memory.archived is None for key in item.supersedes}
+        bare = [i for i in accepted if not (i.in_use or i.memory.archived or i.key in corrected)]
         if not bare:
-            return left
+            return accepted
         result.refused += [f"{item.place}: it was superseded, by what is refused" for item in bare]
         gone = {item.key for item in bare}
-        left = [item for item in left if item.key not in gone]
+        accepted = [item for item in accepted if item.key not in gone]
 
 
 def _link(tx: MemoryWriter, item: _Item, slugs: Mapping[str, str], added: dict[str, Memory]) -> None:
-    """Let it supersede, and be derived from, what it was where it comes from, under the slugs that they have here."""
+    """Restore its links to superseded and source memories, under the slugs that they have here."""
     slug = slugs[item.key]
     olds, sources = (
         tuple(dict.fromkeys(slugs[key] for key in keys if key in slugs and slugs[key] != slug))
@@ -226,7 +231,8 @@ def _link(tx: MemoryWriter, item: _Item, slugs: Mapping[str, str], added: dict[s
 
 
 def _from_line(form: Any) -> Memory:
-    """Everything but the name and one of description and body may be missing; keys may be one `key`."""
+    """A memory from a JSON object. Only the name and one of description and body are required; `keys` may be one
+    `key`."""
     if not isinstance(form, dict):
         raise InvalidMemory("it is not a JSON object")
     given = {name: form[name] for name in (*_FIELDS, *_LINKS) if form.get(name) not in (None, "")}

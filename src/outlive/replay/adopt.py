@@ -5,8 +5,9 @@ from itertools import count
 
 from outlive.agent.session import Session
 from outlive.events import VERSION, Checkpointed, SessionStarted, StateChanged
-from outlive.replay.player import Buffer, add_message
+from outlive.replay.player import add_message
 from outlive.replay.recording import Recording
+from outlive.stores.logs.buffer import Buffer
 from outlive.stores.logs.protocol import LogStore, UnknownSession
 
 ADOPTED = "adopted"

@@ -1,4 +1,4 @@
-"""The sessions that other agents have left on this machine. Only the beginning of each file is read."""
+"""The sessions that other agents have left on this machine. Of a file, only the beginning is read."""
 
 import os
 from collections.abc import Iterator
@@ -11,8 +11,10 @@ from outlive.messages import Opaque, Text
 from outlive.models.anthropic.form import read_blocks
 from outlive.origin import origin_of, user_words
 from outlive.regular import open_to_read
+from outlive.replay.importers import ImportRefused, is_database
 from outlive.replay.importers.lines import loads
 from outlive.stores.logs.names import followed_id
+from outlive.stores.logs.protocol import UnknownSession
 
 UUID = 36
 """Characters at the end of a file's name that are the id of the session."""
@@ -21,32 +23,65 @@ HEAD = 256 * 1024
 
 
 class ClientSession(Struct, frozen=True):
-    """A session file of another agent."""
+    """A session of another agent."""
 
     client: str
     id: str
     path: str
+    """Its file; for a session in a database, the database and the id."""
     folder: str
     changed: float
     size: int
+    """Bytes; 0 if unknown."""
     about: str
     """How the user began; empty if that is not near the beginning."""
 
 
-def client_sessions(home: Path | None = None) -> list[tuple[float, str, Path]]:
-    """Time of the last change, client and file of each, newest first."""
-    found: list[tuple[float, str, Path]] = []
-    for client, path in _files(home or Path.home()):
+class SessionPlace(Struct, frozen=True):
+    """Where a session of another agent is, and when it was last changed."""
+
+    changed: float
+    client: str
+    path: Path
+    known: ClientSession | None = None
+    """What is known of it, where listing the sessions tells that already."""
+
+
+def client_sessions(home: Path | None = None) -> list[SessionPlace]:
+    """The sessions of all agents, newest first."""
+    home = home or Path.home()
+    found = list(_opencode_sessions(home))
+    for client, path in _files(home):
         try:
-            found.append((path.stat().st_mtime, client, path))
+            found.append(SessionPlace(path.stat().st_mtime, client, path))
         except OSError:
             continue
-    return sorted(found, reverse=True)
+    return sorted(found, key=lambda place: (place.changed, place.path), reverse=True)
+
+
+def session_path(wanted: str) -> Path:
+    """The recording that is meant: a file, a session in a database, or how the id of a session begins."""
+    path = Path(wanted)
+    if (path.exists() and not path.is_dir()) or is_database(path.parent):
+        return path
+    names = [place.path for place in client_sessions()]
+    fitting = [path for path in names if path.stem.startswith(wanted) or f"-{wanted}" in path.stem]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        some = ", ".join(path.stem for path in fitting[:3])
+        raise UnknownSession(f"{wanted!r} fits {len(fitting)} sessions ({some} …); write more of the id")
+    raise UnknownSession(
+        f"{wanted!r} is neither a file nor the beginning of a session of another agent here", code="unknown_recording"
+    )
 
 
 def ran_here(session: str, home: Path | None = None) -> bool:
     """Whether a log of ours is of a session that another agent has left on this machine."""
-    ids = ((client, path.stem[-UUID:]) for client, path in _files(home or Path.home()))
+    home = home or Path.home()
+    ids = [(client, path.stem[-UUID:]) for client, path in _files(home)]
+    if session.startswith(("opencode.", "ses_")):
+        ids += [(place.client, place.path.name) for place in _opencode_sessions(home)]
     return any(session in (id, followed_id(client, id)) for client, id in ids)
 
 
@@ -62,8 +97,29 @@ def _files(home: Path) -> Iterator[tuple[str, Path]]:
         yield from (("codex", path) for path in (codex / folder).rglob("rollout-*.jsonl"))
 
 
-def look_at(changed: float, client: str, path: Path) -> ClientSession | None:
-    """What is known of a session file; None if it cannot be read."""
+def _opencode_sessions(home: Path) -> Iterator[SessionPlace]:
+    data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
+    databases = {*data.glob("opencode*.db"), data / (os.environ.get("OPENCODE_DB") or "opencode.db")}
+    for database in filter(is_database, databases):
+        from outlive.replay.importers.opencode_database import sessions
+
+        try:
+            rows = sessions(database)
+        except ImportRefused:
+            continue
+        for row in rows:
+            path = database / row.id
+            texts = [part for part in row.first_prompt if part.get("type") == "text"]
+            about = _said({"role": "user", "content": texts})
+            known = ClientSession("opencode", row.id, str(path), row.folder, row.changed, 0, about)
+            yield SessionPlace(row.changed, "opencode", path, known)
+
+
+def look_at(place: SessionPlace) -> ClientSession | None:
+    """What is known of a session; None if its file cannot be read."""
+    if place.known:
+        return place.known
+    client, path = place.client, place.path
     try:
         with open_to_read(path) as file:
             size = os.fstat(file.fileno()).st_size
@@ -83,7 +139,7 @@ def look_at(changed: float, client: str, path: Path) -> ClientSession | None:
         id = id or _text(facts.get("sessionId")) or (_text(facts.get("id")) if client != "claude-code" else "")
         folder = folder or _text(facts.get("cwd"))
         about = about or _said(facts if client == "codex" else value)
-    return ClientSession(client, id or path.stem, str(path), folder, changed, size, about)
+    return ClientSession(client, id or path.stem, str(path), folder, place.changed, size, about)
 
 
 def _text(value: Any) -> str:

@@ -3,19 +3,19 @@
 The log of a replay is derived data, so it replaces an older replay of the same recording as a whole.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Self
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from outlive.agent.session import Session
 from outlive.context.errors import FloorError
 from outlive.context.policy import Policy
-from outlive.events import VERSION, Checkpointed, Compacted, Event, SessionStarted
+from outlive.events import VERSION, Checkpointed, Compacted, SessionStarted
 from outlive.messages import Message, ToolResult
 from outlive.replay.recording import Recording
 from outlive.request import Request
-from outlive.stores.logs.lines import REPLAY
+from outlive.stores.logs.buffer import Buffer
+from outlive.stores.logs.lines import REPLAY_LABEL
 from outlive.stores.logs.protocol import LogStore, SessionExists, UnknownSession
 
 
@@ -27,26 +27,6 @@ class ReplayStep(Struct, frozen=True):
     request: Request | None
     passes: tuple[Compacted, ...] = ()
     refused: str = ""
-
-
-class Buffer:
-    """A log writer that keeps events in memory."""
-
-    def __init__(self, session: str) -> None:
-        self.session = session
-        self.events: list[Event] = []
-
-    def append(self, events: Sequence[Event]) -> None:
-        self.events.extend(events)
-
-    def close(self) -> None:
-        """Do nothing."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 class Replay:
@@ -67,7 +47,7 @@ class Replay:
             folder=recording.folder,
         )
         about = {"format": recording.format, "window": window, "policy": policy.name}
-        self.session.log(Checkpointed, label=REPLAY, data=about)
+        self.session.log(Checkpointed, label=REPLAY_LABEL, data=about)
 
     def steps(self) -> Iterator[ReplayStep]:
         """Yield each model call, in order."""

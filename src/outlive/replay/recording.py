@@ -67,6 +67,8 @@ class Recording(Struct, frozen=True, kw_only=True):
     """What could not be used, with its place and the reason: damaged lines first, then other kinds of entries."""
     damaged: int = 0
     """How many of these are damaged lines."""
+    last_answer: tuple[int, int] | None = None
+    """Index of the model's last message and where it begins in the file, in bytes; None if that is not known."""
 
     @property
     def turns(self) -> list[int]:
@@ -103,20 +105,26 @@ class Joiner:
 
     def __init__(self) -> None:
         self.messages: list[tuple[Message, float | None]] = []
+        self.last_answer: tuple[int, int] | None = None
+        """Index and offset of the newest message of the model."""
         self._role: Role | None = None
         self._blocks: list[Block] = []
         self._time: float | None = None
         self._answered: set[str] = set()
         self._asked: set[str] = set()
 
-    def add(self, role: Role, blocks: Iterable[Block], time: float | None, *, apart: bool = False) -> None:
-        """Add to the current message, or begin a new one (`apart`, or another role)."""
+    def add(
+        self, role: Role, blocks: Iterable[Block], time: float | None, *, apart: bool = False, offset: int = 0
+    ) -> None:
+        """Add to the current message, or begin a new one (`apart`, or another role), at `offset` of the file."""
         found = [block for block in blocks if self._fits(block)]
         if not found:
             return
         if role != self._role or (apart and role == "assistant"):
             self.flush()
             self._role = role
+            if role == "assistant":
+                self.last_answer = len(self.messages), offset
         self._blocks += found
         self._time = time if time is not None else self._time
 

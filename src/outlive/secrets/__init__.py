@@ -12,11 +12,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Any
 
 from outlive.errors import OutliveError
-from outlive.secrets.finding import LOOK_BACK, Secret
-from outlive.secrets.scanning import LONGEST_LINE, KeyLines, Scan
+from outlive.secrets.finding import LOOK_BACK_CHARS, Secret
+from outlive.secrets.scanning import MAX_HELD_LINE_CHARS, KeyLines, Scan
 
 __all__ = ["KeyLines", "MaskedStream", "Masker", "SecretFound", "find", "mask", "mask_value", "refuse", "shown"]
-SHORTEST = 8
+MIN_VALUE_CHARS = 8
 """Characters of a known value. Shorter values may be ordinary words, whose masking would make a log unreadable."""
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|DSN", re.IGNORECASE)
 
@@ -34,7 +34,7 @@ class Masker:
             line.strip(): name
             for name, value in named.items()
             for line in value.splitlines()
-            if len(line.strip()) >= SHORTEST
+            if len(line.strip()) >= MIN_VALUE_CHARS
         }
         self._clean = ("", "")
 
@@ -72,9 +72,9 @@ class Masker:
         return MaskedStream(Scan(self._values), [value for value in self._known if any(map(str.isspace, value))])
 
     def _values(self, text: str) -> Iterator[Secret]:
-        there = [value for value in self._known if value in text]
-        if there:
-            either = re.compile("|".join(map(re.escape, sorted(there, key=len, reverse=True))))
+        present = [value for value in self._known if value in text]
+        if present:
+            either = re.compile("|".join(map(re.escape, sorted(present, key=len, reverse=True))))
             for match in either.finditer(text):
                 name = self._known[match[0]]
                 yield Secret(match.start(), match.end(), name, f"[{name}]")
@@ -97,7 +97,7 @@ class MaskedStream:
         self._more.append(text)
         self._waiting += len(text)
         ends = "\n" in text or "\r" in text
-        return self._settle(final=False) if ends or self._waiting > LONGEST_LINE else ""
+        return self._settle(final=False) if ends or self._waiting > MAX_HELD_LINE_CHARS else ""
 
     def release(self) -> str:
         """Return the complete words of the unfinished line."""
@@ -112,7 +112,7 @@ class MaskedStream:
         upto = self._whole_words(text) if words else 0
         found, end = self._scan.settle(text, self._start, final=final, upto=upto)
         masked = shown(text, found, self._start, end)
-        kept = max(0, end - LOOK_BACK)
+        kept = max(0, end - LOOK_BACK_CHARS)
         self._text, self._start, self._more = text[kept:], end - kept, []
         self._waiting = len(text) - end
         return masked

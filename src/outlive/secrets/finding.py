@@ -2,21 +2,20 @@
 
 import re
 from collections.abc import Callable, Iterator
-
-import msgspec
+from typing import NamedTuple
 
 from outlive.secrets import forms, judging
 
-JUDGED = 256
+JUDGED_CHARS = 256
 """Characters of a value that decide whether it is a secret; all of it is masked."""
-LONGEST_FORM = 1_024
+MAX_MATCHED_CHARS = 1_024
 """Characters of a key that are matched before it counts as one, however long it is."""
-LOOK_BACK = 1_200
+LOOK_BACK_CHARS = 1_200
 """Characters before a secret that rules may look at."""
 _ESCAPES = (("\r", "\n"), ("\\n", "  "), ("\\r", "  "), ("\\t", "  "), ('\\"', '""'))
 
 
-class Secret(msgspec.Struct, frozen=True):
+class Secret(NamedTuple):
     """The place of a secret in a text, and its kind."""
 
     start: int
@@ -63,20 +62,22 @@ def by_form(text: str, start: int) -> Iterator[Secret]:
 def _key_end(text: str, at: int, form: forms.Form) -> int:
     """The end of the key whose mark is at `at`; 0 for ordinary words and placeholders."""
     begin = at + len(form.mark)
-    match = _tried(form.rest.match, text, begin, begin + LONGEST_FORM)
+    match = _tried(form.rest.match, text, begin, begin + MAX_MATCHED_CHARS)
     if match is None:
         return 0
-    key = text[at : min(match.end(), at + JUDGED)]
+    key = text[at : min(match.end(), at + JUDGED_CHARS)]
     if judging.ORDINARY.fullmatch(key) or judging.PLACEHOLDER.fullmatch(key):
         return 0
-    whole = _tried(form.rest.match, text, begin) if match.end() == begin + LONGEST_FORM else match
+    whole = _tried(form.rest.match, text, begin) if match.end() == begin + MAX_MATCHED_CHARS else match
     return (whole or match).end()
 
 
 def by_words(text: str, lowered: str, start: int) -> Iterator[Secret]:
     """Values after a name such as password, token or key. Names are searched from `start`."""
     for at in _places(text, "://", start):
-        if (match := _tried(forms.URL.match, text, at)) and not judging.PLACEHOLDER.fullmatch(match[1][:JUDGED]):
+        if (match := _tried(forms.URL.match, text, at)) and not judging.PLACEHOLDER.fullmatch(
+            match[1][:JUDGED_CHARS]
+        ):
             yield Secret(match.start(1), match.end(1), "password in a URL")
     yield from _in_headers(text, lowered, start)
     for at in _places(lowered, "aws", start):
@@ -94,7 +95,7 @@ def _in_headers(text: str, lowered: str, start: int) -> Iterator[Secret]:
     for scheme in ("bearer", "basic"):
         for at in _places(lowered, scheme, start):
             if not text[at - 1 : at].isalnum() and (match := _tried(forms.TOKEN.match, text, at)):
-                value = match[1][:JUDGED]
+                value = match[1][:JUDGED_CHARS]
                 if judging.is_presented(value, scheme) and not judging.PLACEHOLDER.fullmatch(value):
                     yield Secret(match.start(1), match.end(1), "authorization header")
     for at in (at for name in ('"auth"', '"_auth"') for at in _places(text, name, start)):
@@ -108,17 +109,21 @@ def _assigned(text: str, lowered: str, start: int) -> Iterator[Secret]:
         for at in _places(lowered, name, start):
             if at < done or not (head := _tried(forms.ASSIGNED.match, text, at)) or _in_label(text, at):
                 continue
-            value = _tried(forms.VALUE.match, text, head.end(), head.end() + JUDGED)
+            value = _tried(forms.VALUE.match, text, head.end(), head.end() + JUDGED_CHARS)
             quoted = bool(head["quote"])
             if value is None or (
-                quoted and len(value[0]) < JUDGED and not text.startswith(head["quote"], value.end())
+                quoted and len(value[0]) < JUDGED_CHARS and not text.startswith(head["quote"], value.end())
             ):
                 continue
             done = value.end()
             known = value[0] if quoted else judging.bare(value[0])
-            told = not quoted and head["sign"].lower().rstrip(":") in ("is", "was", "ist", "war")
-            if judging.is_said(head["name"], known) if told else judging.worth_hiding(head["name"], known, quoted):
-                long = len(value[0]) == JUDGED and _tried(forms.VALUE.match, text, head.end())
+            in_prose = not quoted and head["sign"].lower().rstrip(":") in ("is", "was", "ist", "war")
+            if (
+                judging.is_said(head["name"], known)
+                if in_prose
+                else judging.worth_hiding(head["name"], known, quoted)
+            ):
+                long = len(value[0]) == JUDGED_CHARS and _tried(forms.VALUE.match, text, head.end())
                 done = long.end() if long else head.end() + len(known)
                 yield Secret(head.end(), done, "password or key")
 
@@ -127,18 +132,20 @@ def _spoken(rule: forms.SpokenValue, text: str, lowered: str, start: int) -> Ite
     for at in (at for hint in rule.hints for at in _places(lowered, hint, start)):
         found = _tried(rule.after.match, text, at)
         if found and rule.before:
-            line = max(0, at - forms.BEFORE, text.rfind("\n", max(0, at - forms.BEFORE), at) + 1)
+            line = max(
+                0, at - forms.CHARS_BEFORE_HINT, text.rfind("\n", max(0, at - forms.CHARS_BEFORE_HINT), at) + 1
+            )
             before = _tried(rule.before.match, text, line, at)
             found = found if before and found.lastgroup else before  # some rules have the value first
         if found is None or found.lastgroup is None or _in_label(text, at):
             continue
         begin, end = found.span(found.lastgroup)
-        value = judging.bare(text[begin : min(end, begin + JUDGED)])
+        value = judging.bare(text[begin : min(end, begin + JUDGED_CHARS)])
         if judging.PLACEHOLDER.fullmatch(value) or judging.PATH.fullmatch(value) or len(value) < 4:
             continue
         mixed = found.lastgroup == "strong" or judging.kinds(value) >= 3
         if found.lastgroup == "value" or (mixed and judging.is_strong(value)):
-            yield Secret(begin, end if end - begin > JUDGED else begin + len(value), rule.kind)
+            yield Secret(begin, end if end - begin > JUDGED_CHARS else begin + len(value), rule.kind)
 
 
 def _in_label(text: str, at: int) -> bool:

@@ -7,8 +7,7 @@ their own (32 hexadecimal digits, a UUID) are found only next to a name such as 
 import re
 from collections.abc import Iterator
 from functools import cache
-
-import msgspec
+from typing import NamedTuple
 
 from outlive.secrets.judging import lazy
 
@@ -174,7 +173,7 @@ MaxMind key | _mmk | 36 | [A-Za-z0-9]{6}_[A-Za-z0-9]{29} | (?!\w)
 """Kind, marks inside the key, lengths of the part before the mark, its pattern, and the pattern of the rest."""
 
 
-class Form(msgspec.Struct, frozen=True):
+class Form(NamedTuple):
     """The format of a key: an optional `head` of one of these `lengths`, a mark, and the rest."""
 
     kind: str
@@ -248,11 +247,11 @@ PHRASE = lazy(
 MESSAGE = lazy(
     r"\b(?:password|secret|token|must|should|your|enter|required|please|the|not|invalid|wrong|missing|too|and|for|with|are|has)\b"
 )
-BEFORE = 200
+CHARS_BEFORE_HINT = 200
 """Characters before a hint that `SpokenValue.before` is matched against."""
 
 
-class SpokenValue(msgspec.Struct, frozen=True):
+class SpokenValue(NamedTuple):
     """A value without `=` or `:` before it. `before` must match the line up to the hint."""
 
     kind: str

@@ -1,6 +1,5 @@
 """Whether a candidate is a secret: hashes, paths, code and placeholders are not."""
 
-import base64
 import math
 import re
 from typing import Any, cast
@@ -58,6 +57,8 @@ def is_presented(value: str, scheme: str) -> bool:
 
 
 def holds_a_pair(value: str) -> bool:
+    import base64
+
     try:
         return ":" in base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
     except ValueError:

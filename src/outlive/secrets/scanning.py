@@ -7,15 +7,15 @@ little text before it, so everything up to the end of the last complete line is 
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
-from outlive.secrets.finding import LOOK_BACK, Secret, by_form, by_words, plain
+from outlive.secrets.finding import LOOK_BACK_CHARS, Secret, by_form, by_words, plain
 from outlive.secrets.judging import lazy
 
-LONGEST_LINE = 64 * 1024
+MAX_HELD_LINE_CHARS = 64 * 1024
 """Characters of an unfinished line that are held back at most."""
-MARGIN = 4_096
+HELD_BACK_CHARS = 4_096
 """Characters at the end of a longer unfinished line that are still held back."""
-_BLOCK = 1 << 20
-_FOREIGN = 4
+_BLOCK_BYTES = 1 << 20
+_MAX_FOREIGN_LINES = 4
 """So many consecutive lines that do not belong to a private key end it without an END line."""
 _LABEL = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"
 _BEGIN = lazy(rf"-----BEGIN {_LABEL}-----|---- BEGIN {_LABEL} ----|PuTTY-User-Key-File-\d")
@@ -55,7 +55,7 @@ class KeyBlocks:
                 if begin is None:
                     return
                 at = begin.start()
-                before = text[max(text.rfind("\n", 0, at) + 1, at - MARGIN) : at]
+                before = text[max(text.rfind("\n", 0, at) + 1, at - HELD_BACK_CHARS) : at]
                 self._inside, self._foreign, self._words = True, 0, len(f"{before}|".split()) - 1
             line_end = text.find("\n", at, end)
             line_end = end if line_end < 0 else line_end
@@ -63,17 +63,17 @@ class KeyBlocks:
                 yield Secret(at, last.end(), KEY)
                 at, self._inside = last.end(), False
                 continue
-            if (begin and at == begin.start()) or self._goes_on(text[at : min(line_end, at + MARGIN)]):
+            if (begin and at == begin.start()) or self._goes_on(text[at : min(line_end, at + HELD_BACK_CHARS)]):
                 yield Secret(at, line_end, KEY)
             at = line_end + 1
 
     def _goes_on(self, line: str) -> bool:
-        """Whether a line after the first belongs to the key; `_FOREIGN` others in a row end the key."""
+        """Whether a line after the first belongs to the key; `_MAX_FOREIGN_LINES` others in a row end the key."""
         if not line.strip():
             return False
         encoded = _ENCODED.search(line) is not None
         self._foreign = 0 if encoded else self._foreign + 1
-        self._inside = self._foreign < _FOREIGN
+        self._inside = self._foreign < _MAX_FOREIGN_LINES
         words = line.split()
         alone = len(words) in (1, self._words + 1) and not (self._words and words[-1].islower())
         return encoded or bool(alone and _LAST.search(line)) or _HEADER.match(line) is not None
@@ -95,10 +95,10 @@ class KeyLines:
         return number in self._lines
 
     def _next(self) -> bool:
-        block = self._file.read(_BLOCK).decode("latin-1")
+        block = self._file.read(_BLOCK_BYTES).decode("latin-1")
         text = self._rest + block
         end = text.rfind("\n") + 1 if block else len(text)
-        if not end and len(text) > 2 * _BLOCK:
+        if not end and len(text) > 2 * _BLOCK_BYTES:
             end = len(text)
         line, at = self._read + 1, 0
         for secret in self._blocks.find(text, 0, end):
@@ -135,7 +135,7 @@ class Scan:
         lowered = lowered if len(lowered) == len(text) else shadow
         found += (secret for secret in self._known(text) if begin <= secret.start < end)
         found += (secret for secret in by_form(shadow, begin) if secret.start < end)
-        words = by_words(shadow, lowered, max(0, begin - LOOK_BACK))
+        words = by_words(shadow, lowered, max(0, begin - LOOK_BACK_CHARS))
         found += (secret for secret in words if begin <= secret.start < end)
         if self._after_key:
             found.append(Secret(start, start, KEY, ""))
@@ -161,13 +161,13 @@ def _settled(shadow: str, start: int, upto: int) -> int:
     end = _before_encoded(shadow, start, line)
     if end == line:
         end = max(end, upto)
-    return end if len(shadow) - end <= LONGEST_LINE else len(shadow) - MARGIN
+    return end if len(shadow) - end <= MAX_HELD_LINE_CHARS else len(shadow) - HELD_BACK_CHARS
 
 
 def _before_encoded(text: str, start: int, end: int) -> int:
     """The start of the base64 lines that end at `end`; the END line of a private key may follow them."""
     at, found = end, end
-    while at > start and end - at < LONGEST_LINE // 2:
+    while at > start and end - at < MAX_HELD_LINE_CHARS // 2:
         line = max(start, text.rfind("\n", start, at - 1) + 1)
         row = text[max(line, at - 200) : at]
         if _ENCODED.search(row):
@@ -181,7 +181,7 @@ def _before_encoded(text: str, start: int, end: int) -> int:
 def _apart(found: list[Secret], text: str) -> Iterator[Secret]:
     """The secrets in order, with overlapping ones and adjacent parts of a private key merged."""
     last: Secret | None = None
-    for secret in sorted(found, key=lambda one: (one.start, one.label is None, -one.end)):
+    for secret in sorted(found, key=lambda item: (item.start, item.label is None, -item.end)):
         if last is None:
             last = secret
         elif secret.start < last.end or (secret.kind == last.kind == KEY and _blank(text, last.end, secret.start)):
@@ -194,4 +194,4 @@ def _apart(found: list[Secret], text: str) -> Iterator[Secret]:
 
 
 def _blank(text: str, start: int, end: int) -> bool:
-    return end - start < MARGIN and not text[start:end].strip()
+    return end - start < HELD_BACK_CHARS and not text[start:end].strip()

@@ -14,9 +14,9 @@ from outlive.shell.tree import parse
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-LONGEST = 2_000
+MAX_PARSED_BYTES = 2_000
 """Bytes that are parsed, without heredoc bodies."""
-LONGEST_WITH_BODIES = 200_000
+MAX_BYTES_WITH_BODIES = 200_000
 
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)([\w.-]+)\1")
 _OPERATORS = frozenset({"&&", "||", "|", "|&", ";", ";;", ";&", ";;&", "&", "(", ")"})
@@ -64,7 +64,7 @@ def programs(line: str) -> tuple[list[Program], bool]:
     """The programs of a line in order, and whether it has no loops, conditions and functions."""
     if not line:
         return [], True
-    source = _bounded(line).encode("utf-8", "replace")[:LONGEST]
+    source = _bounded(line).encode("utf-8", "replace")[:MAX_PARSED_BYTES]
     reader = _Reader(source)
     reader.read(parse(source))
     return reader.found, reader.plain
@@ -72,8 +72,8 @@ def programs(line: str) -> tuple[list[Program], bool]:
 
 def _bounded(line: str) -> str:
     """The line; without heredoc bodies if it is too long."""
-    line = line[:LONGEST_WITH_BODIES].replace("\0", " ").replace("\r\n", "\n")
-    if len(line) <= LONGEST:
+    line = line[:MAX_BYTES_WITH_BODIES].replace("\0", " ").replace("\r\n", "\n")
+    if len(line) <= MAX_PARSED_BYTES:
         return line
     lines = line.split("\n")
     last = {text.strip("\t"): number for number, text in enumerate(lines)}

@@ -16,9 +16,9 @@ from outlive.shell.tree import parse
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-LONGEST = 10_000
+MAX_PARSED_BYTES = 10_000
 """Bytes of the longest line that is parsed."""
-MOST_OPERATORS = 200
+MAX_OPERATORS = 200
 """`;`, `|`, `&`, `<`, `>` and line ends outside quotes; misplaced ones make the parser slow."""
 
 KEYWORDS = frozenset("if then else elif fi do done case esac while until for select in function time coproc".split())
@@ -91,8 +91,8 @@ def commands(line: str) -> tuple[SimpleCommand, ...] | None:
 def pattern(text: str) -> SimpleCommand | None:
     """The single command that a rule describes; None otherwise."""
     found = _read(text)
-    one = found is not None and len(found) == 1 and _is_plain_program(found[0], any_wildcard=True)
-    return found[0] if found and one else None
+    single = found is not None and len(found) == 1 and _is_plain_program(found[0], any_wildcard=True)
+    return found[0] if found and single else None
 
 
 def _is_plain_program(command: SimpleCommand, *, any_wildcard: bool) -> bool:
@@ -105,7 +105,7 @@ def _is_plain_program(command: SimpleCommand, *, any_wildcard: bool) -> bool:
 
 def _read(line: str) -> tuple[SimpleCommand, ...] | None:
     try:
-        source = line.encode() if len(line) <= LONGEST else b""
+        source = line.encode() if len(line) <= MAX_PARSED_BYTES else b""
     except UnicodeEncodeError:
         return None
     if not _plausible(source):
@@ -121,10 +121,10 @@ def _read(line: str) -> tuple[SimpleCommand, ...] | None:
 
 def _plausible(source: bytes) -> bool:
     """Whether the line has only supported pieces, in any order."""
-    if not source or len(source) > LONGEST or _FORBIDDEN.search(source):
+    if not source or len(source) > MAX_PARSED_BYTES or _FORBIDDEN.search(source):
         return False
     between = _PIECE.sub(b"", source)
-    return not between.strip(b" \t\n;|&<>") and len(between.translate(None, b" \t")) <= MOST_OPERATORS
+    return not between.strip(b" \t\n;|&<>") and len(between.translate(None, b" \t")) <= MAX_OPERATORS
 
 
 def _commands(source: bytes, root: "Node") -> Iterator[SimpleCommand]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from outlive.config import home as home_folder
 from outlive.config.workspace import DURABILITIES
 from outlive.errors import ConfigError
-from outlive.stores.locations import FORMS, MEMORY, path_of
+from outlive.stores.locations import MEMORY, URL_FORMS, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ class Stores:
     ) -> None:
         scheme, _, rest = url.partition(":")
         if not rest:
-            raise ConfigError(f"{url!r} is not the URL of a store; it looks like {FORMS}")
+            raise ConfigError(f"{url!r} is not the URL of a store; it looks like {URL_FORMS}")
         if durability not in DURABILITIES:
             raise ConfigError(f"durability = {durability!r}; it is one of {', '.join(DURABILITIES)}")
         if scheme not in ("files", "sqlite", "postgresql", "postgres"):
-            raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")
+            raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {URL_FORMS}")
         self.url = url
         self._path = path_of(url, base) if scheme in ("files", "sqlite") else None
         self._files = self._path if scheme == "files" else None
@@ -71,7 +71,7 @@ class Stores:
         """The project's memories; for files, in `.memory` beside the folder of the tasks.
 
         A folder or database file may have come with a clone, so `home` decides which of its memories are the user's;
-        with OUTLIVE_TRUST_MEMORIES all are. A server was chosen by the user: all that it holds counts.
+        with OUTLIVE_TRUST_MEMORIES all are. A server was chosen by the user, so all of its memories count.
         """
         trusted = self._path is None or os.environ.get("OUTLIVE_TRUST_MEMORIES")
         home = None if trusted else self._home or home_folder()
@@ -86,7 +86,7 @@ class Stores:
 
     @cached_property
     def user_memories(self) -> "MemoryStore":
-        """What a person has across projects: always files, in `memory` of outlive's folder in their home."""
+        """The user's memories across projects: always files, in `memory` of outlive's folder in their home."""
         from outlive.stores.memories.files import FileMemoryStore
 
         place = ((self._home or home_folder()) / "memory").resolve()  # a link in the home is the user's own
@@ -105,7 +105,7 @@ class Stores:
         self.close()
 
     def _database(self) -> "Database":
-        """A connection of its own for each store: they may be used within one another."""
+        """Each store has its own connection, because they may be used within one another."""
         if self._path is not None:
             from outlive.stores.sql.sqlite import SQLiteDatabase
 

@@ -1,11 +1,11 @@
-"""The time that leases are measured with where no server tells it: this machine's clock, checked against the file
-system's, which is the server's where several machines share it."""
+"""The clock that leases are measured with if there is no database server: this machine's clock, checked against the
+file system's, which several machines may share."""
 
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-TOLERANCE = timedelta(minutes=5)
+CLOCK_TOLERANCE = timedelta(minutes=5)
 
 
 def machine_time() -> datetime:
@@ -13,7 +13,7 @@ def machine_time() -> datetime:
 
 
 def file_time(path: Path) -> datetime | None:
-    """The file system's time, found by touching a file; None where that is not permitted."""
+    """The file system's time, read by touching a file; None if that is not permitted."""
     try:
         os.utime(path, follow_symlinks=False)
         return datetime.fromtimestamp(path.lstat().st_mtime, UTC)
@@ -22,9 +22,9 @@ def file_time(path: Path) -> datetime | None:
 
 
 def store_time(path: Path) -> datetime:
-    """This machine's time, or that of the file system of `path` where the two disagree, with a warning."""
+    """This machine's time; or that of the file system of `path` if the two disagree, with a warning."""
     own, theirs = machine_time(), file_time(path)
-    if theirs is None or abs(own - theirs) <= TOLERANCE:
+    if theirs is None or abs(own - theirs) <= CLOCK_TOLERANCE:
         return own
     import logging  # a command that only reads would spend a tenth of its time on it
 

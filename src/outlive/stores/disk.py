@@ -1,4 +1,4 @@
-"""Atomic writes, the writers' lock, and errors of the operating system in words."""
+"""Atomic writes, the writers' lock, and readable errors of the operating system."""
 
 import errno
 import os
@@ -11,18 +11,20 @@ from outlive.errors import StoreUnavailable
 from outlive.private import enter, make_private
 from outlive.regular import UnusableFile, open_regular, open_to_read, read_regular, refuse_irregular
 
-LOCK_TIMEOUT = 60.0
-LARGEST = 512 * 2**20
-"""Bytes of a file that is read whole."""
-_BLOCK = 64 * 1024
+LOCK_TIMEOUT_SECONDS = 60.0
+MAX_FILE_BYTES = 512 * 2**20
+"""Largest file that is read whole."""
+_BLOCK_BYTES = 64 * 1024
 _GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
 _GITATTRIBUTES = b"history.jsonl merge=union\n"
-_KEEP_OUT = b"# Sessions may hold anything that was said or printed. Remove the next line to commit them.\n*\n"
+_IGNORE_EVERYTHING = (
+    b"# Sessions may hold anything that was said or printed. Remove the next line to commit them.\n*\n"
+)
 
 
 @contextmanager
 def errors_named(doing: str, path: Path) -> Iterator[None]:
-    """Turn an OSError into one that says what was going on, and what to do about it."""
+    """Turn an OSError into one that says what was going on and what to do about it."""
     try:
         yield
     except OSError as error:
@@ -39,7 +41,7 @@ def errors_named(doing: str, path: Path) -> Iterator[None]:
 
 
 class Disk:
-    """Writes by way of a local folder. Only the holder of the lock writes, so one scratch file is enough."""
+    """Writes through a local scratch folder. Only the holder of the lock writes, so one scratch file is enough."""
 
     def __init__(self, local: Path, *, durable: bool) -> None:
         self.local = local
@@ -47,7 +49,7 @@ class Disk:
         self.scratch = local / "scratch"
 
     def set_up(self) -> None:
-        """Make the folder of a store and the local one in it, unless they are there. None of them may be a link."""
+        """Create the folder of a store and the local folder in it if they are missing. Links are refused."""
         folder = self.local.parent
         for below in (self.local, folder / "archive", folder / "damaged"):
             enter(below)
@@ -58,8 +60,10 @@ class Disk:
 
     @contextmanager
     def lock(self, name: str = "lock", *, wait: bool = True) -> Iterator[bool]:
-        """Hold the writers' lock, or another by name; False when it is taken and `wait` is not set. The kernel
-        releases it when a process dies, so it never has to be broken."""
+        """Hold the writers' lock, or another one by name; returns False if it is taken and `wait` is not set.
+
+        The kernel releases it when a process dies, so it never has to be broken.
+        """
         from filelock import FileLock, Timeout
 
         path = self.local / name
@@ -67,7 +71,7 @@ class Disk:
             refuse_irregular(path)
         handle = FileLock(
             path,
-            timeout=LOCK_TIMEOUT if wait else 0,
+            timeout=LOCK_TIMEOUT_SECONDS if wait else 0,
             mode=0o600,
             poll_interval=0.002,
             thread_local=False,
@@ -80,7 +84,7 @@ class Disk:
                 yield False
                 return
             raise StoreUnavailable(
-                f"{path}: another process has held the lock for {LOCK_TIMEOUT:.0f} s; "
+                f"{path}: another process has held the lock for {LOCK_TIMEOUT_SECONDS:.0f} s; "
                 "find it with `fuser` or `lsof`, nothing was changed"
             ) from None
         try:
@@ -89,14 +93,15 @@ class Disk:
             handle.release()
 
     def staged(self, change: str) -> Path:
-        """Where the bytes of a change wait for their commit. As long as they lie there, it has not happened."""
+        """The path where the bytes of a change wait for their commit. While they are there, the change has not
+        happened."""
         return self.local / f"staged.{change}"
 
     def stage(self, path: Path, data: bytes, *, durable: bool | None = None) -> None:
         write_file(path, data, os.O_TRUNC, durable=self.durable if durable is None else durable)
 
     def commit(self, staged: Path, target: Path, *, durable: bool | None = None) -> None:
-        """The atomic moment: before it nothing happened, after it all did."""
+        """Rename a staged file into place: the atomic commit point."""
         staged.replace(target)
         if self.durable if durable is None else durable:
             sync_folder(target.parent)
@@ -107,16 +112,17 @@ class Disk:
         self.commit(self.scratch, target, durable=durable)
 
     def is_staging(self) -> bool:
-        """Whether the bytes of a change wait for their commit, or were left by a process that died before it."""
+        """Whether a change is staged: waiting for its commit, or left by a process that died before it."""
         return any(self.local.glob("staged.*"))
 
     def sweep(self) -> None:
-        """Remove what a process that died left half done. Only for the holder of the lock."""
+        """Remove half-done work of a process that died. Only for the holder of the lock."""
         for path in self.local.glob("staged.*"):
             path.unlink(missing_ok=True)
 
     def irregular(self, log: Path) -> list[UnusableFile]:
-        """What is not a regular file in the local folder, and the log beside it if it cannot be read: not ours."""
+        """Files in the local folder that are not regular, and the log beside it if it cannot be read: they are not
+        ours."""
         found = []
         for path in sorted(self.local.glob("*")):
             if path.name == "retrieval" and path.is_dir() and not path.is_symlink():
@@ -127,14 +133,14 @@ class Disk:
                 found.append(error)
         with suppress(FileNotFoundError):
             try:
-                open_to_read(log, LARGEST).close()
+                open_to_read(log, MAX_FILE_BYTES).close()
             except UnusableFile as error:
                 found.append(error)
         return found
 
 
 def write_file(path: Path, data: bytes, flags: int, *, durable: bool) -> None:
-    """Write a whole file; `flags` say what becomes of one that is there."""
+    """Write a whole file; `flags` decide what happens to an existing one."""
     with open(open_regular(path, os.O_WRONLY | os.O_CREAT | flags), "wb") as file:
         file.write(data)
         file.flush()
@@ -143,8 +149,10 @@ def write_file(path: Path, data: bytes, flags: int, *, durable: bool) -> None:
 
 
 def append(descriptor: int, data: bytes, *, durable: bool) -> int:
-    """Add lines to an open file and return its size before; after a failure it is as before. An unfinished line of a
-    writer that died stays, and no longer touches what follows."""
+    """Append lines to an open file and return its size before; after a failure the file is as before.
+
+    An unfinished line of a writer that died is kept and closed by a line end.
+    """
     size = os.fstat(descriptor).st_size
     if size and os.pread(descriptor, 1, size - 1) != b"\n":
         data = b"\n" + data
@@ -161,7 +169,7 @@ def append(descriptor: int, data: bytes, *, durable: bool) -> int:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make what was created or renamed in a folder survive a loss of power."""
+    """Make created and renamed files in a folder survive a power loss."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -173,7 +181,7 @@ def last_lines(descriptor: int, *, longest: int) -> Iterator[bytes]:
     """The lines of an open file from its end, without their ends; stops at one longer than `longest`."""
     start, tail = os.fstat(descriptor).st_size, b""
     while start > 0 and len(tail) < longest:
-        step = min(start, max(_BLOCK, len(tail)))
+        step = min(start, max(_BLOCK_BYTES, len(tail)))
         start -= step
         tail = os.pread(descriptor, step, start) + tail
         lines = tail.split(b"\n")
@@ -182,7 +190,7 @@ def last_lines(descriptor: int, *, longest: int) -> Iterator[bytes]:
 
 
 class FileState(NamedTuple):
-    """What tells one state of a file from another. No program can set the change time."""
+    """Identifies one state of a file. No program can set the change time."""
 
     inode: int
     size: int
@@ -194,7 +202,7 @@ class FileState(NamedTuple):
 
 
 def file_state(path: Path) -> FileState | None:
-    """Differs once a file was replaced or written to; None if there is none."""
+    """A value that changes when a file is replaced or written to; None if it does not exist."""
     try:
         return FileState.of(path.lstat())
     except FileNotFoundError:
@@ -202,7 +210,7 @@ def file_state(path: Path) -> FileState | None:
 
 
 def set_apart(source: Path, folder: Path) -> Path:
-    """Move a file into a folder, under a name that is free there; where it is now."""
+    """Move a file into a folder under a free name; returns the new path."""
     make_private(folder)
     target, copy = folder / source.name, 1
     while os.path.lexists(target):
@@ -211,23 +219,24 @@ def set_apart(source: Path, folder: Path) -> Path:
     return source.rename(target)
 
 
-def read_bytes(path: Path, limit: int = LARGEST) -> bytes | None:
-    """What is in a file, None if there is none. UnusableFile for one that is not regular or larger than `limit`."""
+def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes | None:
+    """The bytes of a file; None if it does not exist. Raises UnusableFile if it is not regular or larger than
+    `limit`."""
     with suppress(FileNotFoundError):
         return read_regular(path, limit)
     return None
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder for what was said and done: only its owner looks into it, and git leaves it out."""
+    """Create a folder that only its owner can read and that git ignores."""
     if folder.is_dir():
         enter(folder)
         return
     make_private(folder)
-    write_new(folder / ".gitignore", _KEEP_OUT)
+    write_new(folder / ".gitignore", _IGNORE_EVERYTHING)
 
 
 def write_new(path: Path, data: bytes) -> None:
-    """Write a file unless there is one."""
+    """Write a file unless it exists."""
     with suppress(FileExistsError), open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(data)

@@ -1,16 +1,16 @@
-"""Store URLs, and which files and folders a store consists of. Kept apart so that reading one costs nothing."""
+"""Store URLs, and the files and folders of a store. Separate from the engines, so that parsing a URL loads none."""
 
 from pathlib import Path
 
 from outlive.errors import ConfigError
 
-FORMS = "files:FOLDER, sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+URL_FORMS = "files:FOLDER, sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 TRANSCRIPTS, MEMORY, OUTPUTS = ".transcripts", ".memory", ".task_outputs"
 """Beside the folder of the tasks."""
 
 
 def path_of(url: str, base: Path) -> Path:
-    """The file or folder a files: or sqlite: URL names. Relative ones are taken from `base`.
+    """The file or folder that a files: or sqlite: URL names; relative paths start at `base`.
 
     As usual, sqlite:///name is relative and sqlite:////name is absolute.
     """
@@ -19,12 +19,12 @@ def path_of(url: str, base: Path) -> Path:
     if scheme == "sqlite" and rest.startswith("///"):
         text = rest[3:]
     if not text or text == ":memory:":
-        raise ConfigError(f"{url!r} names no file; a store must outlive the process. Use {FORMS}")
+        raise ConfigError(f"{url!r} names no file; a store must outlive the process. Use {URL_FORMS}")
     return base / Path(text).expanduser()
 
 
 def places(url: str, base: Path) -> dict[str, Path]:
-    """Where tasks, sessions, memory and outputs are; nothing for a server."""
+    """The paths of tasks, sessions, memory and outputs; empty for a server."""
     scheme = url.partition(":")[0]
     if scheme == "files":
         tasks = path_of(url, base)
@@ -36,7 +36,7 @@ def places(url: str, base: Path) -> dict[str, Path]:
 
 
 def files_of(url: str, base: Path) -> list[Path]:
-    """The same as a list of paths, with what SQLite keeps beside its database."""
+    """The same as a list of paths, including the files that SQLite keeps beside its database."""
     found = [*dict.fromkeys(places(url, base).values())]
     if url.startswith("sqlite:"):
         found += [path.with_name(path.name + more) for path in found for more in ("-wal", "-shm", "-journal")]

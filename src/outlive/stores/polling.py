@@ -1,13 +1,13 @@
-"""Noticing changes by looking a few times a second: cheaper than a dependency for each platform."""
+"""Notices changes by polling a few times a second; cheaper than a dependency for each platform."""
 
 import time
 from collections.abc import Callable
 
-_PAUSE = 0.05
+_POLL_SECONDS = 0.05
 
 
 class PollingWatch:
-    """A watch over anything that has a state to compare."""
+    """Watches anything that has a state to compare."""
 
     def __init__(self, state: Callable[[], object]) -> None:
         self._state = state
@@ -16,7 +16,7 @@ class PollingWatch:
     def wait(self, timeout: float) -> bool:
         deadline = time.monotonic() + timeout
         while (left := deadline - time.monotonic()) > 0:
-            time.sleep(min(left, _PAUSE))
+            time.sleep(min(left, _POLL_SECONDS))
             state = self._state()
             if state != self._seen:
                 self._seen = state

@@ -25,7 +25,7 @@ from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
 from outlive.private import enter, tighten
 from outlive.regular import UnusableFile, open_regular, open_to_read, refuse_irregular
 from outlive.stores.disk import (
-    LARGEST,
+    MAX_FILE_BYTES,
     Disk,
     FileState,
     append,
@@ -40,19 +40,19 @@ from outlive.stores.tasks.protocol import Problem
 T = TypeVar("T")
 
 _MAGIC = b"outlive-index-2\n"
-_SETTLING = 100_000_000
+_SETTLING_NS = 100_000_000
 """Nanoseconds. The clock of a file system ticks coarsely, so a file changed this recently could change once more
 without showing it; it is read again next time."""
-_MANY = 16
-"""From so many files on, the whole disk is synced once instead of each of them."""
+_SYNC_ALL_FROM_FILES = 16
+"""From this many files on, the whole disk is synced once instead of each file."""
 
 
-UNTRUSTED = FileState(0, 0, 0)
+UNKNOWN_STATE = FileState(0, 0, 0)
 """The state of a file that has to be read again at the next scan."""
 
 
 class FileEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A file as it was read; subclasses add what is in it."""
+    """A file as it was read; subclasses add its content."""
 
     name: str
     """Relative to the folder."""
@@ -66,12 +66,12 @@ class FileEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Journal(msgspec.Struct, frozen=True):
-    """A change: names of files to their new bytes (None removes one), and what it adds to the log."""
+    """A change: new bytes by file name (None removes a file), and the lines it adds to the log."""
 
     files: dict[str, bytes | None]
     lines: bytes = b""
     offset: int = 0
-    """Size of the log before."""
+    """Size of the log before the change."""
 
     def encode(self) -> bytes:
         return msgspec.msgpack.encode(self)
@@ -81,14 +81,15 @@ E = TypeVar("E", bound=FileEntry)
 
 
 class RecordFolder(ABC, Generic[E]):
-    """See the module. Subclasses say which files are records, how to parse one, and what follows from an entry."""
+    """See the module. Subclasses define which files are records, how to parse one, and what is derived from an
+    entry."""
 
     folders: ClassVar[tuple[str, ...]] = ("",)
-    """Those that a scan covers."""
+    """Folders that a scan covers."""
     largest: ClassVar[int]
-    """Bytes of a file."""
+    """Largest file in bytes."""
     doctor: ClassVar[str]
-    """The command that repairs the store, for messages."""
+    """The repair command, for messages."""
 
     def __init__(self, path: Path, entry: type[E], *, durable: bool) -> None:
         enter(path)
@@ -98,9 +99,9 @@ class RecordFolder(ABC, Generic[E]):
         self.journal_path = self.disk.local / "journal"
         self.entries: dict[str, E] = {}
         self.damaged: dict[str, StoreError] = {}
-        """Files that cannot be read, by name."""
+        """Unreadable files, by name."""
         self.overlay: dict[str, bytes | None] = {}
-        """Files of a journal that may not be carried out yet: read over those on disk."""
+        """Files of a committed journal, read instead of those on disk until it is carried out."""
         self.journal_error: DamagedRecord | None = None
         self.reread = 0
         """Files that the last scan had to read."""
@@ -110,25 +111,25 @@ class RecordFolder(ABC, Generic[E]):
 
     @abstractmethod
     def is_record(self, name: str) -> bool:
-        """Whether a name, relative to the folder, is that of a record."""
+        """Whether a name, relative to the folder, is a record's."""
 
     @abstractmethod
     def parse(self, name: str, raw: bytes, state: FileState, written: datetime) -> E:
-        """The entry of a file; StoreError if it cannot be understood. `written` dates a record that has no date."""
+        """The entry of a file. Raises StoreError if it cannot be parsed. `written` dates a record without a date."""
 
     @abstractmethod
     def changed(self, name: str, old: E | None, new: E | None) -> None:
-        """Update what is derived from entries: `old` was known under this name, `new` is from now on."""
+        """Update derived data: the entry of `name` changed from `old` to `new`."""
 
     def loaded(self) -> None:
-        """Derive everything from entries that were just taken from the index."""
+        """Derive everything from the entries that were just loaded from the index."""
         for name, entry in self.entries.items():
             self.changed(name, None, entry)
 
     # -- reading ---------------------------------------------------------------------------------------
 
     def scan(self) -> None:
-        """Compare every file with what is known, and read those that differ."""
+        """Compare every file with what is known and read those that differ."""
         if not self.entries:
             self.entries = {entry.name: entry for entry in self._load_index()}
             self.loaded()
@@ -143,7 +144,7 @@ class RecordFolder(ABC, Generic[E]):
     def check(self, names: Iterable[str]) -> None:
         """The same for these files only."""
         for name in names:
-            state = UNTRUSTED if name in self.overlay else file_state(self.path / name)
+            state = UNKNOWN_STATE if name in self.overlay else file_state(self.path / name)
             entry = self.entries.get(name)
             if state is None:
                 self._drop(name)
@@ -151,9 +152,10 @@ class RecordFolder(ABC, Generic[E]):
                 self._load(name)
 
     def read(self, name: str) -> E | None:
-        """Read one file, from the journal if it is there; None if there is none, StoreError if it is damaged."""
+        """Read one file, from the journal if it is in there; None if it does not exist. Raises StoreError if it is
+        damaged."""
         path = self.path / name
-        state, written = UNTRUSTED, time.time()
+        state, written = UNKNOWN_STATE, time.time()
         if name in self.overlay:
             raw = self.overlay[name]
             if raw is None:
@@ -173,19 +175,18 @@ class RecordFolder(ABC, Generic[E]):
                     f"{path}: cannot be read ({error.strerror}); check its owner and mode"
                 ) from None
             written = found.st_mtime
-            if found.st_ctime_ns < time.time_ns() - _SETTLING:
+            if found.st_ctime_ns < time.time_ns() - _SETTLING_NS:
                 state = FileState.of(found)
         return self.parse(name, raw, state, datetime.fromtimestamp(int(written), UTC))
 
     def put(self, entry: E) -> None:
-        """Know a file by this entry."""
+        """Remember this entry as the current state of its file."""
         old = self.entries.get(entry.name)
         self.entries[entry.name] = entry
         self.changed(entry.name, old, entry)
 
     def consistent(self, look: Callable[[], T], again: Callable[[], object] = bool) -> T:
-        """The result of a look during which no change of several files was committed; `again` is called between
-        attempts."""
+        """The result of `look` while no change of several files was committed; `again` is called between attempts."""
         for _ in range(3):
             before = self.journal_state()
             result = look()
@@ -199,8 +200,7 @@ class RecordFolder(ABC, Generic[E]):
         return result
 
     def problems(self) -> list[Problem]:
-        """What is wrong with the files beside the records: an unreadable journal, and anything under our names that
-        is not a regular file."""
+        """Problems beside the records: an unreadable journal, and files with our names that are not regular."""
         found = self.journal_problems()
         for odd in self.disk.irregular(self.log):
             if odd.filename != str(self.journal_path):
@@ -219,7 +219,7 @@ class RecordFolder(ABC, Generic[E]):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the writers' lock; makes the folder if need be."""
+        """Hold the writers' lock; creates the folder if needed."""
         with ExitStack() as stack:
             with errors_named("cannot write to", self.path):
                 self.disk.set_up()
@@ -227,7 +227,7 @@ class RecordFolder(ABC, Generic[E]):
             yield
 
     def commit(self, files: dict[str, bytes | None], lines: bytes) -> None:
-        """Put a journal in place: after this the change has happened."""
+        """Put a journal in place: the commit point of a change."""
         staged = self.disk.staged("memory")
         try:
             refuse_irregular(self.log)
@@ -239,8 +239,8 @@ class RecordFolder(ABC, Generic[E]):
             raise
 
     def read_journal(self) -> Journal | None:
-        """The change that is still to be carried out, which is read over the files from now on. One that cannot be
-        read is kept as `journal_error`."""
+        """Load the journal that is still to be carried out, and read its files instead of those on disk. If it cannot
+        be read, the error is kept as `journal_error`."""
         self.journal_error, journal = None, None
         try:
             journal = self._load_journal()
@@ -250,11 +250,11 @@ class RecordFolder(ABC, Generic[E]):
         return journal
 
     def carry_out(self) -> None:
-        """Bring the files up to what a committed journal says. Doing it twice does no harm."""
+        """Write the files of a committed journal. Doing it twice does no harm."""
         journal = self._load_journal()
         if journal is None:
             return
-        durable, many = self.disk.durable, len(journal.files) >= _MANY
+        durable, many = self.disk.durable, len(journal.files) >= _SYNC_ALL_FROM_FILES
         for name, data in journal.files.items():
             if data is not None:
                 target = self.path / name
@@ -276,7 +276,7 @@ class RecordFolder(ABC, Generic[E]):
         self.journal_path.rename(self._journal_done)
 
     def journal_state(self) -> object:
-        """Differs whenever a change of several files was begun or ended in between."""
+        """A value that changes whenever a change of several files begins or ends."""
         return file_state(self.journal_path), file_state(self._journal_done)
 
     def save_index(self, *, locked: bool = False) -> None:
@@ -293,7 +293,7 @@ class RecordFolder(ABC, Generic[E]):
                         self._write_index()
 
     def repair_files(self) -> list[str]:
-        """Set apart what is not a regular file, carry out the journal or set it apart; says what was done."""
+        """Quarantine files that are not regular; carry out the journal or quarantine it. Returns what was done."""
         done = []
         for odd in self.disk.irregular(self.log):
             source = Path(odd.filename)
@@ -305,7 +305,7 @@ class RecordFolder(ABC, Generic[E]):
         return done
 
     def set_apart(self, source: Path) -> Path:
-        """Move a file into `damaged/`; its new place, relative to the folder."""
+        """Move a file into `damaged/`; returns its new path relative to the folder."""
         return set_apart(source, self.path / "damaged").relative_to(self.path)
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -314,9 +314,9 @@ class RecordFolder(ABC, Generic[E]):
         return name.rpartition("/")[0] in self.folders
 
     def _compare(self) -> tuple[set[str], list[str]]:
-        """Names of all files that are there, and of the records among them that differ from what is known.
+        """Names of all files, and of the records among them that differ from what is known.
 
-        A look at every file is most of what a scan costs, so the loop is written for speed.
+        Looking at every file dominates the cost of a scan, so the loop is written for speed.
         """
         try:
             folder = os.open(self.path, os.O_RDONLY)
@@ -326,7 +326,7 @@ class RecordFolder(ABC, Generic[E]):
         differing: list[str] = []
         try:
             names = self._listing(folder)
-            there = set(names)
+            present = set(names)
             for name in names:
                 entry = known(name)
                 if entry is None and not is_record(name):
@@ -334,7 +334,7 @@ class RecordFolder(ABC, Generic[E]):
                 try:
                     found = look(name, dir_fd=folder, follow_symlinks=False)
                 except FileNotFoundError:
-                    there.discard(name)
+                    present.discard(name)
                     continue
                 if (
                     entry is None
@@ -345,7 +345,7 @@ class RecordFolder(ABC, Generic[E]):
                     differing.append(name)
         finally:
             os.close(folder)
-        return there, differing
+        return present, differing
 
     def _listing(self, folder: int) -> list[str]:
         names: list[str] = []
@@ -377,11 +377,11 @@ class RecordFolder(ABC, Generic[E]):
             self.changed(name, old, None)
 
     def _load_index(self) -> list[E]:
-        """What the index knows; nothing when it is missing or not what was written."""
+        """The entries of the index; empty if it is missing or damaged."""
         start = len(_MAGIC) + 4
         try:
             with (
-                open_to_read(self._index, LARGEST) as file,
+                open_to_read(self._index, MAX_FILE_BYTES) as file,
                 mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw,
                 memoryview(raw) as view,
             ):
@@ -413,14 +413,14 @@ class RecordFolder(ABC, Generic[E]):
         return journal
 
     def _append(self, journal: Journal) -> None:
-        """Add the lines to the log, once: an end of it that was written before the writer died is written over."""
+        """Append the lines to the log once: a part that a dead writer wrote before is overwritten."""
         descriptor = open_regular(self.log, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
-            there = os.pread(descriptor, len(journal.lines) + 1, journal.offset)
-            if there.startswith(journal.lines):
+            written = os.pread(descriptor, len(journal.lines) + 1, journal.offset)
+            if written.startswith(journal.lines):
                 return
-            if journal.lines.startswith(there):
-                os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(there))
+            if journal.lines.startswith(written):
+                os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(written))
             append(descriptor, journal.lines, durable=self.disk.durable)
         finally:
             os.close(descriptor)

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from outlive.stores.tasks.protocol import TaskReader, TaskWriter
-from outlive.stores.tasks.records import Change, Task, task_to_json
+from outlive.stores.tasks.records import Task, TaskChange, task_to_json
 from outlive.tasks import rules
 
 _BOOKKEEPING = {"id", "blockedBy", "blocks", "updatedAt", "revision", "version"}
@@ -54,8 +54,8 @@ class Audit:
         *,
         note: str | None = None,
         actor: str | None = None,
-    ) -> Change:
-        return Change(
+    ) -> TaskChange:
+        return TaskChange(
             id=f"{time.time_ns():016x}{os.urandom(5).hex()}",  # sorted by time, which is good for indexes
             at=tx.now,
             actor=self._actor or actor or _user(),

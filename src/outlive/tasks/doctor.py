@@ -10,7 +10,7 @@ from outlive.tasks import rules, shape
 from outlive.tasks.edges import arrows
 from outlive.tasks.refs import some
 
-_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 def graph_problems(tasks: Sequence[Task], unreadable: Collection[int | None], now: datetime) -> Iterator[Problem]:
@@ -24,10 +24,10 @@ def graph_problems(tasks: Sequence[Task], unreadable: Collection[int | None], no
     for task in tasks:
         lost = [number for number in task.depends_on if number not in known]
         if lost:
-            options = " ".join(f"--remove-blocked-by {number}" for number in lost[:_SHOWN])
+            options = " ".join(f"--remove-blocked-by {number}" for number in lost[:_MAX_SHOWN])
             yield Problem(
                 f"task {task.id}",
-                f"depends on {some(lost, _SHOWN)}, which does not exist, and stays blocked",
+                f"depends on {some(lost, _MAX_SHOWN)}, which does not exist, and stays blocked",
                 f"outlive task update {task.id} {options}",
                 task=task.id,
             )

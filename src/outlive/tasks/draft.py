@@ -68,8 +68,8 @@ def create(tx: TaskWriter, audit: Audit, drafts: Sequence[TaskDraft]) -> list[Ta
     for index, draft in enumerate(drafts):
         edges = {*before[index][0], *(ids[other] for other in inner[index])}
         fields = {name: getattr(draft, name) for name in _COPIED}
-        made = Task(id=ids[index], depends_on=tuple(sorted(edges)), created_at=tx.now, updated_at=tx.now, **fields)
-        audit.create(tx, made)
+        created = Task(id=ids[index], depends_on=tuple(sorted(edges)), created_at=tx.now, updated_at=tx.now, **fields)
+        audit.create(tx, created)
     wanted = [(number, ids[index]) for index, (known, _) in enumerate(after) for number in known]
     for number, other in wanted:
         task = tx.get([number])[number]

@@ -10,7 +10,7 @@ from outlive.stores.tasks.protocol import TaskWriter
 from outlive.stores.tasks.records import Task
 from outlive.tasks import shape
 
-_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 def refuse_cycles(tx: TaskWriter, edges: Sequence[tuple[int, int]]) -> None:
@@ -43,7 +43,7 @@ def with_edges(task: Task, *, add: Iterable[int] = (), remove: Iterable[int] = (
 
 def arrows(nodes: Sequence[Any]) -> str:
     """Format a path; the middle of a long one is left out."""
-    if len(nodes) > 2 * _SHOWN:
-        left = len(nodes) - 2 * _SHOWN
-        nodes = [*nodes[:_SHOWN], f"… ({left:,} more) …", *nodes[-_SHOWN:]]
+    if len(nodes) > 2 * _MAX_SHOWN:
+        omitted = len(nodes) - 2 * _MAX_SHOWN
+        nodes = [*nodes[:_MAX_SHOWN], f"… ({omitted:,} more) …", *nodes[-_MAX_SHOWN:]]
     return " -> ".join(map(str, nodes))

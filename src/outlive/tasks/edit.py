@@ -30,7 +30,7 @@ class TaskEdit(TypedDict, total=False):
     remove_blocks: Iterable[Ref]
 
 
-EDGES = ("add_blocked_by", "remove_blocked_by", "add_blocks", "remove_blocks")
+EDGE_FIELDS = ("add_blocked_by", "remove_blocked_by", "add_blocks", "remove_blocks")
 
 
 def checked_edit(edit: TaskEdit) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def checked_edit(edit: TaskEdit) -> dict[str, Any]:
     fields: dict[str, Any] = {**edit}
     if unknown := fields.keys() - TaskEdit.__annotations__.keys():
         raise TypeError(f"a task has no {', '.join(sorted(unknown))} to update")
-    edges = {side: tuple(fields.get(side, ())) for side in EDGES}
+    edges = {side: tuple(fields.get(side, ())) for side in EDGE_FIELDS}
     rules.edges([ref for refs in edges.values() for ref in refs])
     labels = {key: tuple(value) for key, value in fields.items() if key.endswith("labels")}
     return {**fields, **edges, **labels}

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from outlive.errors import ConflictError, HasDependents, InvalidTask, LeaseError, NothingReady, StoreUnavailable
 from outlive.stores.tasks.protocol import Fit, Problem, TaskQuery, TaskStore, TaskWriter
-from outlive.stores.tasks.records import DEFAULT_PRIORITY, FINISHED, Change, Lease, Status, Task
+from outlive.stores.tasks.records import DEFAULT_PRIORITY, FINISHED, Lease, Status, Task, TaskChange
 from outlive.tasks import rules, shape
 from outlive.tasks.audit import Audit
 from outlive.tasks.doctor import graph_problems
 from outlive.tasks.draft import TaskDraft, checked, create
 from outlive.tasks.edges import refuse_cycles, with_edges
-from outlive.tasks.edit import EDGES, TaskEdit, applied, checked_edit
+from outlive.tasks.edit import EDGE_FIELDS, TaskEdit, applied, checked_edit
 from outlive.tasks.lookup import (
-    OPEN,
+    OPEN_TASKS,
     closure,
     find_id,
     find_one,
@@ -55,10 +55,10 @@ class TaskGraph:
     def get(self, ref: Ref) -> Task:
         return self.store.read(lambda tx: find_one(tx, ref))
 
-    def find(self, query: TaskQuery = OPEN) -> list[Task]:
+    def find(self, query: TaskQuery = OPEN_TASKS) -> list[Task]:
         return self.store.read(lambda tx: tx.find(query))
 
-    def count(self, query: TaskQuery = OPEN) -> int:
+    def count(self, query: TaskQuery = OPEN_TASKS) -> int:
         return self.store.read(lambda tx: tx.count(query))
 
     def ready(self, fit: Fit | None = None, *, limit: int | None = None) -> list[Task]:
@@ -85,7 +85,7 @@ class TaskGraph:
         """Like `ready`, but waits until a task is ready. Returns an empty list on timeout."""
         return until(self.store, lambda: self.ready(fit, limit=limit), timeout)
 
-    def history(self, ref: Ref | None = None) -> list[Change]:
+    def history(self, ref: Ref | None = None) -> list[TaskChange]:
         if ref is None:
             return self.store.read(lambda tx: tx.history())
         number = self.store.read(lambda tx: find_id(tx, ref))
@@ -310,7 +310,7 @@ class TaskGraph:
 
     def _update(self, tx: TaskWriter, ref: Ref, edit: dict[str, Any], *, force: bool) -> Task:
         number = find_id(tx, ref)
-        add, remove, add_after, remove_after = ([find_id(tx, other) for other in edit[side]] for side in EDGES)
+        add, remove, add_after, remove_after = ([find_id(tx, other) for other in edit[side]] for side in EDGE_FIELDS)
         needed = {number, *add, *add_after, *remove_after}
         tasks = tx.lock(needed, edges=bool(add or add_after))
         if missing := needed - tasks.keys():

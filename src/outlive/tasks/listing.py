@@ -6,7 +6,7 @@ from outlive.stores.tasks.records import DEFAULT_PRIORITY, Task
 from outlive.tasks.drawing.marks import mark, state
 from outlive.tasks.refs import some
 
-DEFAULT_BUDGET = 4000
+DEFAULT_BUDGET_TOKENS = 4000
 """Tokens. A list goes into a model's context, so it is bounded."""
 
 Paint = Callable[[str, str], str]
@@ -33,7 +33,7 @@ def line(task: Task, paint: Paint = plain) -> str:
     return " ".join(parts)
 
 
-def listing(tasks: Sequence[Task], *, total: int, budget: int = DEFAULT_BUDGET, paint: Paint = plain) -> str:
+def listing(tasks: Sequence[Task], *, total: int, budget: int = DEFAULT_BUDGET_TOKENS, paint: Paint = plain) -> str:
     """Format as many tasks as the budget holds (0: all), and the number of those left out."""
     lines: list[str] = []
     spent = 0

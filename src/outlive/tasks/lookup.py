@@ -8,11 +8,11 @@ from outlive.stores.tasks.records import Task
 from outlive.tasks import rules, shape
 from outlive.tasks.refs import Ref, parse_id, unknown
 
-OPEN = TaskQuery(statuses=frozenset({"pending", "in_progress"}))
+OPEN_TASKS = TaskQuery(statuses=frozenset({"pending", "in_progress"}))
 
 
 def find_id(tx: TaskReader, ref: Ref) -> int:
-    return parse_id(ref, lambda: tx.find(OPEN))
+    return parse_id(ref, lambda: tx.find(OPEN_TASKS))
 
 
 def find_one(tx: TaskReader, ref: Ref) -> Task:
@@ -75,7 +75,7 @@ def nothing_ready(tx: TaskReader, fit: Fit) -> NothingReady:
     running = tx.find(TaskQuery(statuses=frozenset({"in_progress"})))
     if stale := next((task for task in running if task.lease and task.lease.stale(tx.now)), None):
         message = f"nothing is ready; of task {stale.id} {rules.stale_lease(stale, tx.now)}"
-        return NothingReady(message, hint=rules.RELEASE.format(stale.owner), code="stale_lease")
+        return NothingReady(message, hint=rules.RELEASE_HINT.format(stale.owner), code="stale_lease")
     if waiting or running:
         message = f"nothing is ready: {waiting} pending and blocked, {len(running)} in progress"
         return NothingReady(message, code="nothing_ready_yet")

@@ -11,23 +11,23 @@ import msgspec
 
 from outlive.errors import BlockedError, ConflictError, InvalidTask, LeaseError
 from outlive.secrets import mask, mask_value
-from outlive.stores.tasks.records import LONGEST_LEASE, MAX_DEPENDENCIES, STATUSES, Status, Task
+from outlive.stores.tasks.records import MAX_DEPENDENCIES, MAX_LEASE, STATUSES, Status, Task
 from outlive.tasks.refs import some
 
-MAX_SUBJECT = 200
-MAX_TEXT = 100_000
-MAX_LABEL = 60
+MAX_SUBJECT_CHARS = 200
+MAX_TEXT_CHARS = 100_000
+MAX_LABEL_CHARS = 60
 PRIORITIES = range(5)
-RELEASE = "if the clock is right, release it in the name of {!r}"
+RELEASE_HINT = "if the clock is right, release it in the name of {!r}"
 
 
 def subject(text: str) -> str:
     text = _text(text, "the subject").strip()
     if not text:
         raise InvalidTask("the subject is blank; say in a few words what is to be done")
-    if len(text) > MAX_SUBJECT:
+    if len(text) > MAX_SUBJECT_CHARS:
         raise InvalidTask(
-            f"the subject has {len(text)} characters, at most {MAX_SUBJECT} are allowed; "
+            f"the subject has {len(text)} characters, at most {MAX_SUBJECT_CHARS} are allowed; "
             "put the detail into the description"
         )
     if any(ord(char) < 32 or char in "\x7f\x85\u2028\u2029" for char in text):
@@ -38,16 +38,16 @@ def subject(text: str) -> str:
 
 
 def long_text(text: str, what: str) -> str:
-    if len(_text(text, what)) > MAX_TEXT:
-        raise InvalidTask(f"{what} has {len(text):,} characters, at most {MAX_TEXT:,} are allowed")
+    if len(_text(text, what)) > MAX_TEXT_CHARS:
+        raise InvalidTask(f"{what} has {len(text):,} characters, at most {MAX_TEXT_CHARS:,} are allowed")
     return mask(text)
 
 
 def name(text: str, what: str) -> str:
     """Validate a short name such as an owner or a label."""
     text = _text(text, what).strip()
-    if not text or len(text) > MAX_LABEL or not text.isprintable():
-        raise InvalidTask(f"{what} {mask(text)[:80]!r} must be 1 to {MAX_LABEL} printable characters")
+    if not text or len(text) > MAX_LABEL_CHARS or not text.isprintable():
+        raise InvalidTask(f"{what} {mask(text)[:80]!r} must be 1 to {MAX_LABEL_CHARS} printable characters")
     return mask(text)
 
 
@@ -97,9 +97,9 @@ def metadata(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def ttl(value: timedelta) -> None:
-    if not timedelta(0) < value <= LONGEST_LEASE:
+    if not timedelta(0) < value <= MAX_LEASE:
         raise InvalidTask(
-            f"the ttl of a lease is more than nothing and at most {LONGEST_LEASE.days} days",
+            f"the ttl of a lease is more than nothing and at most {MAX_LEASE.days} days",
             hint="a heartbeat extends it",
             code="lease_length",
         )
@@ -140,7 +140,7 @@ def may_start(task: Task, now: datetime, owner: str | None = None) -> None:
     if task.lease and task.status == "in_progress" and task.lease.stale(now):
         raise LeaseError(
             f"cannot claim task {task.id}: {stale_lease(task, now)}",
-            hint=RELEASE.format(task.lease.owner),
+            hint=RELEASE_HINT.format(task.lease.owner),
             code="stale_lease",
         )
     if task.status == "in_progress" and (not task.lease.lapsed(now) if task.lease else task.owner is not None):
@@ -166,7 +166,7 @@ def held(task: Task) -> str:
         return f"it is held by {task.lease.owner!r} until {task.lease.expires_at:%Y-%m-%d %H:%M:%S} UTC"
     if task.status == "in_progress" and task.owner:
         return f"it is in progress, owned by {task.owner!r}, without a lease"
-    return f"it is {task.status} and held by nobody"
+    return f"it is {task.status} and has no owner"
 
 
 def _text(text: str, what: str) -> str:

@@ -17,7 +17,7 @@ from outlive.errors import ConflictError, CycleError, DamagedRecord, DependencyE
 from outlive.regular import UnusableFile, read_regular
 from outlive.secrets import mask_value
 from outlive.stores.tasks.protocol import TaskQuery, TaskStore, TaskWriter
-from outlive.stores.tasks.records import MAX_TASK_BYTES, Change, Task, task_from_json, task_to_json, wrong_mark
+from outlive.stores.tasks.records import MAX_TASK_BYTES, Task, TaskChange, task_from_json, task_to_json, wrong_mark
 from outlive.tasks import shape
 from outlive.tasks.audit import Audit
 from outlive.tasks.edges import arrows, refuse_cycles
@@ -31,7 +31,7 @@ class Bundle(msgspec.Struct):
     """The contents of an export, or of another tool's files."""
 
     tasks: list[Task] = []
-    changes: list[Change] = []
+    changes: list[TaskChange] = []
     high_water: int = 0
 
 
@@ -111,8 +111,8 @@ def import_bundle(store: TaskStore, bundle: Bundle, audit: Audit, *, renumber: b
             audit.create(tx, task, op="import")
         inside = {task.id for task in new}
         refuse_cycles(tx, [(task.id, other) for task in new for other in task.depends_on if other not in inside])
-        made = tx.get(inside)
-        return [made[task.id] for task in new]
+        imported = tx.get(inside)
+        return [imported[task.id] for task in new]
 
     return store.write(work)
 
@@ -144,7 +144,7 @@ def _take(bundle: Bundle, place: str, form: Any) -> None:
         bundle.high_water = mark
     elif "change" in form:
         try:
-            bundle.changes.append(msgspec.convert(form["change"], Change))
+            bundle.changes.append(msgspec.convert(form["change"], TaskChange))
         except msgspec.ValidationError as error:
             raise DamagedRecord(f"{place}: {error}. Nothing was imported.") from None
     elif "task" not in form and "id" not in form:
@@ -166,12 +166,12 @@ def _checked(bundle: Bundle, where: str) -> Bundle:
     return bundle
 
 
-def _renumbered(tx: TaskWriter, bundle: Bundle) -> tuple[list[Task], list[Change]]:
+def _renumbered(tx: TaskWriter, bundle: Bundle) -> tuple[list[Task], list[TaskChange]]:
     ids = dict(zip((task.id for task in bundle.tasks), tx.new_ids(len(bundle.tasks)), strict=True))
     outside = {number for task in bundle.tasks for number in task.depends_on if number not in ids}
-    there = tx.lock(outside)
+    existing = tx.lock(outside)
     for task in bundle.tasks:
-        if lost := [number for number in task.depends_on if number not in ids and number not in there]:
+        if lost := [number for number in task.depends_on if number not in ids and number not in existing]:
             raise DependencyError(
                 f"task {task.id} of the import depends on {', '.join(map(str, lost))}, which is neither in it nor "
                 "in the store; import that too, or take the dependency out"
@@ -184,7 +184,7 @@ def _renumbered(tx: TaskWriter, bundle: Bundle) -> tuple[list[Task], list[Change
         for task in bundle.tasks
     ]
     carried = [change for change in bundle.changes if change.task in ids]  # without those of deleted tasks
-    return tasks, [replace(one, id=f"{one.id}-{ids[one.task]}", task=ids[one.task]) for one in carried]
+    return tasks, [replace(change, id=f"{change.id}-{ids[change.task]}", task=ids[change.task]) for change in carried]
 
 
 def _same(one: Task, other: Task) -> bool:

@@ -8,7 +8,7 @@ from outlive.stores.tasks.protocol import TaskStore
 
 T = TypeVar("T")
 
-_LONGEST_PAUSE = 2.0
+_POLL_SECONDS = 2.0
 """Seconds. A watch may miss a file edited in place by hand, so the store is polled this often."""
 
 
@@ -17,14 +17,14 @@ def until(store: TaskStore, attempt: Callable[[], T], timeout: float | None) -> 
     deadline = None if timeout is None else time.monotonic() + timeout
     with store.watch() as watch:
         while not (result := attempt()):
-            pause = _LONGEST_PAUSE
+            pause = _POLL_SECONDS
             now, expiry = store.read(lambda tx: (tx.now, tx.next_expiry()))
             if expiry is not None:
                 pause = min(pause, max(0.0, (expiry - now).total_seconds()) + 0.001)
             if deadline is not None:
-                left = deadline - time.monotonic()
-                if left <= 0:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
                     break
-                pause = min(pause, left)
+                pause = min(pause, remaining)
             watch.wait(pause)
     return result

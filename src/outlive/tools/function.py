@@ -18,7 +18,7 @@ from outlive.tools.schema import schema
 P = ParamSpec("P")
 R = TypeVar("R")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-_TAKEN = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_NAMED_PARAMETERS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 class FunctionTool(Tool[Struct], Generic[P, R]):
@@ -93,7 +93,7 @@ def _input(function: Callable[..., Any], name: str) -> tuple[type[Struct], str]:
     fields: list[Any] = []
     context = ""
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind not in _TAKEN:
+        if parameter.kind not in _NAMED_PARAMETERS:
             raise TypeError(f"tool {name}: {parameter} cannot be filled in by name; use plain parameters")
         if parameter.name not in hints:
             raise TypeError(f"tool {name}: parameter {parameter.name!r} needs a type")

@@ -21,11 +21,11 @@ from outlive.tools.processes.children import close_pipes, exit_code, kill_group
 from outlive.tools.processes.watchdog import WATCHDOG
 from outlive.tools.runner import HookAnswer
 
-TIMEOUT = 60.0
-MOST_OUTPUT = 64 * 1024
-LONGEST_SAID = 8_000
-BLOCKS = 2
-GUARDS = ("PreToolUse", "UserPromptSubmit")
+DEFAULT_TIMEOUT_SECONDS = 60.0
+MAX_OUTPUT_BYTES = 64 * 1024
+MAX_MESSAGE_CHARS = 8_000
+BLOCKING_EXIT_CODE = 2
+BLOCKING_EVENTS = ("PreToolUse", "UserPromptSubmit")
 """Events at which a failing hook blocks."""
 _GATE = 'read -r _ && exec "$@"'
 """The first line of input opens the gate; the hook gets the rest."""
@@ -74,8 +74,8 @@ class CommandHooks:
             return _failed(event, hook, f"it took longer than {hook.timeout:g} s and was stopped")
         except OSError as error:
             return _failed(event, hook, f"it cannot be started ({error.strerror})")
-        complaint = self._mask(err.decode("utf-8", errors="replace").strip())[:LONGEST_SAID]
-        if code == BLOCKS:
+        complaint = self._mask(err.decode("utf-8", errors="replace").strip())[:MAX_MESSAGE_CHARS]
+        if code == BLOCKING_EXIT_CODE:
             return HookAnswer(complaint or f"{hook.command} said no, without a reason")
         if code != 0:
             return _failed(event, hook, f"exit code {code} {complaint}".strip())
@@ -85,16 +85,16 @@ class CommandHooks:
         text = out.decode("utf-8", errors="replace").strip()
         if not text:
             return HookAnswer()
-        if len(out) > MOST_OUTPUT:
-            return _failed(event, hook, f"it said more than {MOST_OUTPUT // 1024} KB")
+        if len(out) > MAX_OUTPUT_BYTES:
+            return _failed(event, hook, f"it said more than {MAX_OUTPUT_BYTES // 1024} KB")
         try:
             form = json.loads(text)
         except (ValueError, RecursionError):
             form = None
         if not isinstance(form, dict) or not all(isinstance(form.get(key, ""), str) for key in ("block", "context")):
-            said = self._mask(text)[:200]
-            return _failed(event, hook, f'it did not answer with {{"block": …}} or {{"context": …}}: {said}')
-        blocked, context = (self._mask(form.get(key, ""))[:LONGEST_SAID] for key in ("block", "context"))
+            output = self._mask(text)[:200]
+            return _failed(event, hook, f'it did not answer with {{"block": …}} or {{"context": …}}: {output}')
+        blocked, context = (self._mask(form.get(key, ""))[:MAX_MESSAGE_CHARS] for key in ("block", "context"))
         if "block" in form and not blocked:
             blocked = f"{hook.command} said no, without a reason"
         return HookAnswer(blocked, context)
@@ -104,8 +104,8 @@ def _hook(event: str, entry: Mapping[str, Any]) -> Hook:
     try:
         matcher = re.compile(entry["matcher"]) if entry.get("matcher") not in (None, "", "*") else None
     except re.error as error:
-        raise ConfigError(f"[[hooks.{event}]] matcher = {entry['matcher']!r} is no expression ({error})") from None
-    timeout = float(entry.get("timeout", TIMEOUT))
+        raise ConfigError(f"[[hooks.{event}]] matcher = {entry['matcher']!r} is not a pattern ({error})") from None
+    timeout = float(entry.get("timeout", DEFAULT_TIMEOUT_SECONDS))
     if not 0 < timeout <= 3600:
         raise ConfigError(f"[[hooks.{event}]] timeout = {timeout:g}; it is in seconds, above 0 and up to 3600")
     return Hook(str(entry["command"]), matcher, timeout)
@@ -154,11 +154,11 @@ async def _write(pipe: asyncio.StreamWriter, given: bytes) -> None:
 async def _bounded(pipe: asyncio.StreamReader) -> bytes:
     """The first bytes of a pipe; the rest is read and dropped, so that the writer does not block."""
     kept = bytearray()
-    while part := await pipe.read(MOST_OUTPUT):
-        kept += part[: MOST_OUTPUT + 1 - len(kept)]
+    while part := await pipe.read(MAX_OUTPUT_BYTES):
+        kept += part[: MAX_OUTPUT_BYTES + 1 - len(kept)]
     return bytes(kept)
 
 
 def _failed(event: str, hook: Hook, why: str) -> HookAnswer:
-    said = f"the hook {hook.command!r} for {event} failed: {why}"
-    return HookAnswer(blocked=said) if event in GUARDS else HookAnswer(context=said)
+    message = f"the hook {hook.command!r} for {event} failed: {why}"
+    return HookAnswer(blocked=message) if event in BLOCKING_EVENTS else HookAnswer(context=message)

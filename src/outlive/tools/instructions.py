@@ -9,10 +9,10 @@ from pathlib import Path
 from outlive.regular import open_to_read
 from outlive.secrets import find, shown
 
-NAMES = ("AGENTS.md", "CLAUDE.md")
-LARGEST_FILE = 32_000
-LARGEST_ALL = 96_000
-READ = 1_000_000
+FILE_NAMES = ("AGENTS.md", "CLAUDE.md")
+MAX_FILE_CHARS = 32_000
+MAX_TOTAL_CHARS = 96_000
+MAX_BYTES_READ = 1_000_000
 """Bytes of a file that are read at most."""
 
 
@@ -28,7 +28,7 @@ class Instructions:
         """The instructions that always apply, most general first, each under its path; empty without any."""
         texts: list[str] = []
         seen: set[str] = set()
-        room = LARGEST_ALL
+        room = MAX_TOTAL_CHARS
         for path in self._files():
             text, digest = _read(path, room)
             if text and digest not in seen:
@@ -47,7 +47,7 @@ class Instructions:
         for folder in [*below, real] if real.is_dir() and real != self.root else below:
             for file in _in(folder, self._top()):
                 stamp = _stamp(file)
-                text = "" if self._nested.get(file) == stamp else _read(file, LARGEST_ALL)[0]
+                text = "" if self._nested.get(file) == stamp else _read(file, MAX_TOTAL_CHARS)[0]
                 self._nested[file] = stamp
                 if text:
                     texts.append(f"[instructions from {file}, for what is below it]\n{text}")
@@ -67,7 +67,7 @@ def _read(path: Path, room: int) -> tuple[str, str]:
     """The bounded text of a file and its hash."""
     try:
         with open_to_read(path.resolve()) as file:
-            raw = file.read(READ)
+            raw = file.read(MAX_BYTES_READ)
             unread = os.fstat(file.fileno()).st_size - len(raw)
     except OSError as error:
         return f"(cannot be read: {error.strerror})", ""
@@ -75,14 +75,14 @@ def _read(path: Path, room: int) -> tuple[str, str]:
 
 
 def _cut(text: str, room: int, *, unread: int) -> str:
-    limit = max(0, min(LARGEST_FILE, room))
+    limit = max(0, min(MAX_FILE_CHARS, room))
     if len(text) <= limit:
         return text
-    left = len(text) - limit
+    omitted = len(text) - limit
     text = shown(text, find(text), 0, limit)
     if unread > 0:
-        return f"{text}\n(cut here: the file has {unread + READ:,} bytes; read the file for the rest)"
-    return f"{text}\n(cut here: {left} of {left + limit} characters are left out; read the file for them)"
+        return f"{text}\n(cut here: the file has {unread + MAX_BYTES_READ:,} bytes; read the file for the rest)"
+    return f"{text}\n(cut here: {omitted} of {omitted + limit} characters are left out; read the file for them)"
 
 
 def _up_to_git(root: Path) -> list[Path]:
@@ -98,7 +98,7 @@ def _in(folder: Path, top: Path | None) -> Iterator[Path]:
     A project's symlink must stay below `top`; the user's own may point anywhere (`top` is None).
     """
     known: set[Path] = set()
-    for path in (folder / name for name in NAMES):
+    for path in (folder / name for name in FILE_NAMES):
         real = path.resolve()
         if path.is_file() and real not in known and (top is None or real.is_relative_to(top)):
             known.add(real)

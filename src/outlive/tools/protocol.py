@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Effect = Literal["look", "state", "tasks", "edit", "run"]
 """What running a tool can change: nothing, the session's own state, the task graph, files, anything."""
 
-SHORT = 8_000
+SHORT_RESULT_CHARS = 8_000
 """`Tool.longest` of tools that search for a text or look it up."""
 Input = TypeVar("Input", bound=Struct)
 E_ = TypeVar("E_", bound=KnownEvent)
@@ -58,7 +58,7 @@ class ToolOutcome(Struct, frozen=True):
     """Set when the call was not allowed and did not run."""
 
 
-class SessionDoor(Protocol):
+class ToolSession(Protocol):
     """What a tool may do with the session it runs in."""
 
     @property
@@ -100,10 +100,10 @@ class ToolContext:
     """What a tool works with: one per session; `call_id` is that of the running call."""
 
     root: Path
-    session: SessionDoor
+    session: ToolSession
     graph: TaskGraph
     fence: "Fence"
-    seen: "ReadTracker"
+    read_tracker: "ReadTracker"
     processes: "Processes"
     sandbox: "Sandbox"
     skills: "Skills"

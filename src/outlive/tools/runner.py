@@ -94,5 +94,5 @@ class Runner:
         after = await self.hooks.fire(
             "PostToolUse", tool=name, input=call.input, output=outcome.text, is_error=outcome.is_error
         )
-        said = "\n".join(filter(None, (before.context, after.context, after.blocked)))
-        return with_fields(outcome, text=f"{outcome.text}\n[hook] {said}") if said else outcome
+        notes = "\n".join(filter(None, (before.context, after.context, after.blocked)))
+        return with_fields(outcome, text=f"{outcome.text}\n[hook] {notes}") if notes else outcome

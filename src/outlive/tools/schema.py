@@ -1,5 +1,6 @@
 """JSON schemas of inputs, and the check of an input against its type."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -24,11 +25,45 @@ def checked_input(name: str, kind: type[Given], given: Mapping[str, Any], longes
 
 
 def schema(kind: Any) -> dict[str, Any]:
-    """The JSON schema of an input without references, which some servers do not follow."""
+    """The JSON schema of an input, as short as it can be: every request carries it.
+
+    It has no references, which some servers do not follow, no defaults, and no null: a field that may be null may as
+    well be left out.
+    """
+    whole = full_schema(kind)
+    whole["properties"] = {name: _short(form) for name, form in whole.get("properties", {}).items()}
+    if not whole.get("required"):
+        whole.pop("required", None)
+    return whole
+
+
+def full_schema(kind: Any) -> dict[str, Any]:
+    """The complete JSON schema of a type, without references."""
     (main,), parts = msgspec.json.schema_components([kind], ref_template="{name}")
     whole: dict[str, Any] = _inlined(main, parts)
     whole.pop("title", None)
     return whole
+
+
+def _short(form: dict[str, Any]) -> dict[str, Any]:
+    form = {key: value for key, value in form.items() if key != "default"}
+    kinds = [one for one in form.get("anyOf", ()) if one != {"type": "null"}]
+    if len(kinds) == 1:
+        return {key: value for key, value in form.items() if key != "anyOf"} | dict(kinds[0])
+    return form | {"anyOf": kinds} if kinds else form
+
+
+def brief_schema(form: dict[str, Any]) -> dict[str, Any]:
+    """A schema with the first sentence of each description, for small windows."""
+    properties = {
+        name: {key: first_sentence(value) if key == "description" else value for key, value in field.items()}
+        for name, field in form["properties"].items()
+    }
+    return form | {"properties": properties}
+
+
+def first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.:;]) ", text, maxsplit=1)[0].rstrip(":;")
 
 
 def _inlined(part: Any, parts: dict[str, Any]) -> Any:

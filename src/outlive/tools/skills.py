@@ -8,14 +8,14 @@ from pathlib import Path
 from outlive.regular import open_to_read
 from outlive.tools.errors import ToolError
 
-PLACES = ("skills", ".outlive/skills")
+SKILL_FOLDERS = ("skills", ".outlive/skills")
 """Folders in the workspace. The first skill of a name wins; the user's own come last."""
 
-LONGEST_NAME = 64
-LONGEST_DESCRIPTION = 1024
-LONGEST_HEAD = 16_384
-LARGEST = 256 * 1024
-LONGEST_LISTING = 16_000
+MAX_NAME_CHARS = 64
+MAX_DESCRIPTION_CHARS = 1024
+MAX_HEAD_CHARS = 16_384
+MAX_FILE_BYTES = 256 * 1024
+MAX_LISTING_CHARS = 16_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Skills:
 
     def __init__(self, root: Path, home: Path | None = None) -> None:
         self.root = root
-        self._places = [root / place for place in PLACES] + ([home / "skills"] if home else [])
+        self._places = [root / place for place in SKILL_FOLDERS] + ([home / "skills"] if home else [])
 
     def found(self) -> dict[str, Skill]:
         """All usable skills by name."""
@@ -48,7 +48,7 @@ class Skills:
         lines = [f"- {skill.name}: {skill.description}" for skill in skills.values()]
         kept: list[str] = []
         for line in lines:
-            if sum(map(len, kept)) + len(line) > LONGEST_LISTING:
+            if sum(map(len, kept)) + len(line) > MAX_LISTING_CHARS:
                 kept.append(f"({len(lines) - len(kept)} more skills are not listed: the list is full)")
                 break
             kept.append(line)
@@ -62,7 +62,7 @@ class Skills:
             known = f"the skills are: {', '.join(skills)}" if skills else "there are no skills here"
             raise ToolError(f"there is no skill {name!r}; {known}")
         try:
-            text = _read(skill.path, LARGEST)
+            text = _read(skill.path, MAX_FILE_BYTES)
         except OSError as error:
             raise ToolError(f"{skill.path}: cannot be read ({error.strerror})") from None
         return f"[skill {skill.name}, from {skill.path.parent}]\n{text}"
@@ -90,20 +90,20 @@ class Skills:
 
 
 def _skill(path: Path) -> Skill:
-    head = _head(_read(path, LONGEST_HEAD))
+    head = _head(_read(path, MAX_HEAD_CHARS))
     name = head.get("name", path.parent.name)
     description = head.get("description", "")
-    if not name.replace("-", "").replace("_", "").isalnum() or len(name) > LONGEST_NAME:
-        raise ValueError(f"{name[:LONGEST_NAME]!r} is no name: letters, digits, - and _")
+    if not name.replace("-", "").replace("_", "").isalnum() or len(name) > MAX_NAME_CHARS:
+        raise ValueError(f"{name[:MAX_NAME_CHARS]!r} is not a name: use letters, digits, - and _")
     if not description:
         raise ValueError("has no description in its frontmatter")
-    if len(description) > LONGEST_DESCRIPTION:
-        raise ValueError(f"its description is longer than {LONGEST_DESCRIPTION} characters")
+    if len(description) > MAX_DESCRIPTION_CHARS:
+        raise ValueError(f"its description is longer than {MAX_DESCRIPTION_CHARS} characters")
     return Skill(name, description, path)
 
 
 def _read(path: Path, most: int) -> str:
-    with open_to_read(path.resolve(), LARGEST) as file:
+    with open_to_read(path.resolve(), MAX_FILE_BYTES) as file:
         raw = file.read(most)
     return raw.decode("utf-8", errors="strict" if len(raw) < most else "ignore")
 

@@ -41,8 +41,8 @@ from outlive.memory.retrieval.dense import model
 model.load("a question")
 brief = model.shared()
 model.load()
-used = [model.shared() for _ in range(model.FEW)]
-print(used[:-1] == [brief] * (model.FEW - 1), used[-1] is not brief, used[-1].left is None)
+used = [model.shared() for _ in range(model.QUICK_MODEL_TEXTS)]
+print(used[:-1] == [brief] * (model.QUICK_MODEL_TEXTS - 1), used[-1] is not brief, used[-1].left is None)
 """
 
 
@@ -162,11 +162,11 @@ def test_damaged_vectors_are_made_again(tmp_path: Path, damage: str) -> None:
 def test_vectors_nobody_uses_are_cleared_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from outlive.memory.retrieval.dense import vectorfile
 
-    monkeypatch.setattr(vectorfile, "_SPARE", 2)
+    monkeypatch.setattr(vectorfile, "_MAX_UNUSED_RECORDS", 2)
     held = Retriever(dense=True, cache=tmp_path)
     for number in range(5):
         held.update([entry("only", f"version {number}")])
-    assert (tmp_path / VECTORS).stat().st_size < 5 * vectorfile._RECORD
+    assert (tmp_path / VECTORS).stat().st_size < 5 * vectorfile._RECORD_BYTES
     before = held.search("version")
     assert Retriever(dense=True, cache=tmp_path).search("version") == before
 

@@ -52,7 +52,7 @@ def test_a_server_that_never_answers_holds_up_nobody_who_does_not_need_it(place:
 def test_a_server_that_cannot_be_started_is_an_error_of_the_call(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "START_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "START_TIMEOUT_SECONDS", 0.3)
     place.own(silent=SILENT, missing={"command": "no-such-thing"})
     late, missing = place.run(ask("silent", "x"), ask("missing", "x"))
     assert (late.is_error, missing.is_error) == (True, True)
@@ -63,7 +63,7 @@ def test_a_server_that_cannot_be_started_is_an_error_of_the_call(
 def test_a_call_has_a_time_limit_and_a_server_that_hangs_is_started_again(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "LIST_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "LIST_TIMEOUT_SECONDS", 0.3)
     place.own(plain=place.plain(timeout=3))
     late, look = place.run(ask("plain", "hang"), ask("plain", "look", text="again"), mode="bypass")
     assert late.is_error

@@ -10,7 +10,7 @@ from outlive.config.home import trust
 from outlive.config.mcp_servers import McpJson, configured_servers
 from outlive.errors import ConfigError
 from outlive.testing import say
-from outlive.tools.permissions.asking import PermissionAnswer, Question
+from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 from outlive.tools.permissions.rules import Rules
 from outlive.tools.permissions.trust import grants
 from tests.cli.command import Outlive
@@ -23,9 +23,9 @@ class Person:
 
     def __init__(self, choice: str) -> None:
         self.choice = choice
-        self.asked: list[Question] = []
+        self.asked: list[PermissionQuestion] = []
 
-    async def __call__(self, question: Question) -> PermissionAnswer:
+    async def __call__(self, question: PermissionQuestion) -> PermissionAnswer:
         self.asked.append(question)
         return PermissionAnswer(self.choice)  # type: ignore[arg-type]
 
@@ -61,7 +61,7 @@ def test_a_person_sees_server_tool_and_exact_arguments_and_may_say_no(place: Pla
     place.run(ask("plain", "write", text="a b"))
     assert len(person.asked) == 1
     assert (place.seen / "written").read_text() == "a b"
-    assert "nobody is here to ask" in place.run(ask("plain", "write", text="other"))[0].text
+    assert "there is no one to ask" in place.run(ask("plain", "write", text="other"))[0].text
 
 
 @pytest.mark.parametrize("rule", ["mcp__plain__write", "mcp__plain", "mcp__plain__*", "mcp__plain__write(*b*)"])
@@ -81,7 +81,7 @@ def test_a_rule_for_another_name_allows_nothing(place: Place, rule: str) -> None
 
 def test_a_rule_for_a_tool_is_not_one_for_a_longer_name() -> None:
     assert not Rules(["mcp__plain__write"]).allowed("mcp__plain__write__all", "{}", ())
-    with pytest.raises(ConfigError, match="is no rule"):
+    with pytest.raises(ConfigError, match="is not a rule"):
         Rules(["mcp__*"])
 
 
@@ -95,7 +95,7 @@ def test_a_claim_to_read_only_counts_for_servers_of_the_user_alone(place: Place)
     assert "this is plan mode" in theirs.text
     assert "this is plan mode" in write.text
     (asked,) = place.run(ask("theirs", "look"))
-    assert "nobody is here to ask" in asked.text
+    assert "there is no one to ask" in asked.text
 
 
 def test_the_user_s_own_server_keeps_its_name(place: Place) -> None:

@@ -1,4 +1,4 @@
-"""Bringing memories into order while a session goes on: when it is due, beside everything else, one at a time."""
+"""Consolidates memories in the background of a session when it is due, one store at a time."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from outlive.errors import OutliveError
 from outlive.memory.consolidate import (
-    Busy,
+    ConsolidationBusy,
     ConsolidationReport,
     consolidate,
     consolidation,
@@ -22,22 +22,22 @@ from outlive.stores.logs.protocol import LogStore
 from outlive.stores.memories.protocol import MemoryReader
 from outlive.stores.memories.records import Scope
 
-REQUESTS = 4
-"""So many requests at most without being asked: a store that takes more is consolidated by rules."""
-SECONDS = 120.0
-"""How long a model may take for all of them."""
-LAST_SECONDS = 10.0
-"""The same, when the session is about to end."""
-_NAMED = 160
-"""Characters of what is said about the changes."""
+MAX_REQUESTS = 4
+"""Requests to a model that the user did not ask for; a store that needs more is consolidated by rules."""
+TIMEOUT_SECONDS = 120.0
+"""Timeout for all requests of one consolidation."""
+CLOSING_TIMEOUT_SECONDS = 10.0
+"""The same while the session is closing."""
+_MAX_NOTICE_CHARS = 160
+"""Characters of the notice about the changes."""
 Consolidation = Literal["auto", "rules", "never"]
-"""By a model where there is one, by rules alone, or only when the user says so."""
+"""`auto`: by a model if there is one, `rules`: by rules alone, `never`: only when the user asks for it."""
 AskModel = Callable[[str], Coroutine[Any, Any, str]]
 T = TypeVar("T")
 
 
 class ConsolidationScheduler:
-    """Of the memories of one session: those of the project, and the user's own."""
+    """Consolidates the memories of one session: those of the project and the user's own."""
 
     def __init__(
         self, memories: Memories, store: LogStore, tell: Callable[[str], None], how: Consolidation = "auto"
@@ -47,33 +47,34 @@ class ConsolidationScheduler:
         self._tell = tell
         self._how = how
         self._not_due: dict[Scope, int] = {}
-        """At which moment of a store."""
+        """Store revision at which consolidation was last found not due."""
         self._ending = False
         self._until = 0.0
-        """When to stop waiting for the model, by the clock of the event loop."""
+        """Deadline for the model, on the event loop's clock."""
         self._limit: asyncio.Timeout | None = None
-        """The same, while an answer is waited for."""
+        """The same, while an answer is awaited."""
 
     async def when_due(self, ask: AskModel | None = None) -> None:
-        """Consolidate what is due, and say so. Thousands of memories take seconds: not on the loop."""
+        """Consolidate what is due and report it. Runs in a thread: thousands of memories take seconds."""
         for scope in self._memories.stores if self._how != "never" else ():
             try:
                 if await beside(partial(self._due, scope)):
                     self._say(await self._consolidated(scope, ask if self._how == "auto" else None))
-            except Busy:
+            except ConsolidationBusy:
                 continue  # another process is consolidating it
             except OutliveError as error:
                 self._tell(f"the memories were not consolidated: {error}")
 
     def hurry(self) -> None:
-        """The session is about to end: a model that does not answer soon is not waited for."""
+        """The session is closing: shorten the wait for the model."""
         self._ending = True
         if self._limit is not None and not self._limit.expired():
-            self._until = min(self._until, asyncio.get_running_loop().time() + LAST_SECONDS)
+            self._until = min(self._until, asyncio.get_running_loop().time() + CLOSING_TIMEOUT_SECONDS)
             self._limit.reschedule(self._until)
 
     def _due(self, scope: Scope) -> str:
-        """Why it is due. Where nothing has changed since it was not, it is not: the log of all steps may be long."""
+        """The reason why consolidation is due. A store that has not changed since the last check is not read
+        again."""
 
         def look(tx: MemoryReader) -> str:
             now, _ = tx.changed()
@@ -89,11 +90,12 @@ class ConsolidationScheduler:
         return self._memories.stores[scope].read(look, glance=True)
 
     async def _consolidated(self, scope: Scope, ask: AskModel | None) -> ConsolidationReport:
-        """By the model if it answers, else by rules: then it is not asked again before it is due again."""
+        """Consolidate by the model if it answers, else by rules; a failed model is not asked again until the next
+        time."""
         if ask is not None:
             try:
                 return await self._by_model(scope, ask)
-            except Busy:
+            except ConsolidationBusy:
                 raise
             except (OutliveError, TimeoutError) as error:
                 if not self._ending:
@@ -102,8 +104,10 @@ class ConsolidationScheduler:
         return await beside(partial(consolidate, self._memories, scope=scope))
 
     async def _by_model(self, scope: Scope, ask: AskModel) -> ConsolidationReport:
-        self._until = asyncio.get_running_loop().time() + (LAST_SECONDS if self._ending else SECONDS)
-        work = consolidation(self._memories, scope=scope, model=True, most=REQUESTS)
+        self._until = asyncio.get_running_loop().time() + (
+            CLOSING_TIMEOUT_SECONDS if self._ending else TIMEOUT_SECONDS
+        )
+        work = consolidation(self._memories, scope=scope, model=True, most=MAX_REQUESTS)
         try:
             found = await beside(partial(step, work))
             while isinstance(found, str):
@@ -120,19 +124,19 @@ class ConsolidationScheduler:
             self._tell(f"memories not consolidated: {report.problem} (it is tried again when it is due again)")
         elif report.notes:
             what = "".join(filter(str.isprintable, mask("; ".join(report.notes))))
-            what = what if len(what) <= _NAMED else f"{what[:_NAMED]}…"
+            what = what if len(what) <= _MAX_NOTICE_CHARS else f"{what[:_MAX_NOTICE_CHARS]}…"
             number = f"{'u' if report.scope == 'user' else ''}{report.step}"
             self._tell(f"memories consolidated: {what} (outlive memory log; outlive memory undo {number})")
 
     @cached_property
     def _started(self) -> list[float]:
-        """When the sessions here began, as far as they had when this one first asked."""
+        """Start times of the sessions here, read once."""
         return [info.started for info in self._store.sessions() if not info.replay and not is_subagent(info.id)]
 
 
 async def beside(work: Callable[[], T]) -> T:
-    """Run `work` in a thread. A caller that is cancelled still waits for its end, because the stores that it uses are
-    closed afterwards."""
+    """Run `work` in a thread. A cancelled caller still waits for the end, because the stores it uses are closed
+    afterwards."""
     thread = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(thread)

@@ -1,7 +1,7 @@
-"""Memory in a session: what is relevant comes with the user's words, what was learned is kept when a run ends.
+"""Memory in a session: relevant memories are added to the user's turn, new ones are extracted when a run ends.
 
-Selected once a turn and never into the cached prefix; extracted from the full log, in the background, from where the
-last extraction ended, so that a crash only delays it.
+Memories are selected once a turn and never change the cached prefix. Extraction reads the full log in the background,
+from where the last extraction ended, so a crash only delays it.
 """
 
 import time
@@ -19,29 +19,36 @@ from outlive.events import Checkpointed, Event
 from outlive.memory.guard import blocked_reason
 from outlive.memory.index import TITLE
 from outlive.memory.learning.candidate import Candidate, asked_for, short_name
-from outlive.memory.learning.extract import KNOWN, candidates, extraction_request, read_extraction, talk, unheard
+from outlive.memory.learning.extract import (
+    MAX_KNOWN_NAMED,
+    candidates,
+    extraction_request,
+    read_extraction,
+    talk,
+    unheard,
+)
 from outlive.memory.learning.keep import keep, near
 from outlive.memory.learning.utterances import attribute
 from outlive.memory.memories import Memories
 from outlive.memory.prompt_block import block, key_of, shown_in
-from outlive.memory.search import CANDIDATES, Finder, found_text, read_rerank, rerank_request
+from outlive.memory.search import MAX_CANDIDATES, Finder, found_text, read_rerank, rerank_request
 from outlive.secrets import mask
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionBusy
 from outlive.stores.logs.reading import full_log
 from outlive.stores.memories.records import Kind, Memory, Provenance, Scope
 
-EXTRACTED = "extracted"
-MOST = 5
-LOOKED_AT = 1_000
-"""Memories that are looked at for what must not be shown when a session begins: it must not wait."""
-NAMED = 3
-EVERY = 8
-"""Runs after which a model looks for what was learned, even if the user said nothing that sounds like it."""
-TRIES = 3
-"""How often a model is asked about the same words, if it does not answer."""
-SESSIONS = 20
-"""How many other sessions, the newest, are looked at for what was not kept."""
+EXTRACTED_LABEL = "extracted"
+MAX_SHOWN = 5
+MAX_CHECKED_AT_START = 1_000
+"""Memories checked at session start for content that must not be shown; bounded, because the user waits."""
+MAX_NAMED = 3
+RUNS_BETWEEN_EXTRACTIONS = 8
+"""A model looks for new memories after so many runs, even if the user said nothing that sounds like one."""
+MAX_EXTRACTION_TRIES = 3
+"""How often a model is asked about the same part of the log if it does not answer."""
+MAX_SESSIONS_SEARCHED = 20
+"""Other sessions, newest first, that are searched for memories that were not saved."""
 Extraction = Literal["auto", "always", "never"]
 
 
@@ -65,7 +72,8 @@ class SessionMemory:
         self.extraction = extraction
         self.rerank = rerank
         self._own = own
-        """Whether the user worked in a session: a log that came with the folder does not say what the user said."""
+        """Whether the user worked in a session. A log that came with the folder does not prove the user's
+        words."""
         self._finder = Finder(memories)
         self._tidying = ConsolidationScheduler(memories, store, self._tell, consolidation)
         self._looked: dict[str, Memory] = {}
@@ -76,9 +84,11 @@ class SessionMemory:
     # -- select
 
     def index(self) -> str:
-        """What is remembered, a line each, for the system prompt. While the provider still has the prompt of this
-        session it keeps the lines that it has, as long as they are true: one more would cost the whole cache, and
-        what is relevant comes with the user's words anyway."""
+        """The index of memories for the system prompt, one line each.
+
+        While the provider still caches this session's prompt the index keeps its lines as long as they are true: a
+        new line would invalidate the whole cache, and relevant memories come with the user's turn anyway.
+        """
         engine = self.session.engine
         warm = not engine.is_cold(time.time())
         before, self._looked = self._looked, self.memories.in_use()
@@ -92,30 +102,38 @@ class SessionMemory:
         return self._index
 
     def problem(self) -> str:
-        """In one line what is there and not used, because it cannot be read or must not be shown; or nothing."""
+        """One line about memories that are not used because they cannot be read or must not be shown; else empty."""
         memories = self.memories.all()
         mine = [memory for memory in memories if not memory.provenance.foreign]
         found = [f"{p.where} ({p.what})" for store in self.memories.stores.values() for p in store.left_out()]
-        found += [f"{key_of(memory)} ({reason})" for memory in mine[:LOOKED_AT] if (reason := blocked_reason(memory))]
-        more = f", and {len(found) - NAMED} more" if len(found) > NAMED else ""
-        said = []
+        found += [
+            f"{key_of(memory)} ({reason})"
+            for memory in mine[:MAX_CHECKED_AT_START]
+            if (reason := blocked_reason(memory))
+        ]
+        more = f", and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
+        problems = []
         if found:
-            said.append(f"memories that are not used: {', '.join(found[:NAMED])}{more}. See outlive memory doctor")
+            problems.append(
+                f"memories that are not used: {', '.join(found[:MAX_NAMED])}{more}. See outlive memory doctor"
+            )
         if foreign := len(memories) - len(mine):
-            said.append(f"memories that came with this folder: {foreign}, not used before you look (outlive trust)")
-        return mask("; ".join(said))
+            problems.append(
+                f"memories that came with this folder: {foreign}, not used before you look (outlive trust)"
+            )
+        return mask("; ".join(problems))
 
     async def relevant(self, words: str, ask: AskModel) -> str:
-        """The block of memories for a turn of the user, without those that are in view already; or nothing."""
+        """The block of memories for a user turn, without those already in view; else empty."""
         try:
-            found = (await self._select(words, ask, self._in_view()))[:MOST]
+            found = (await self._select(words, ask, self._in_view()))[:MAX_SHOWN]
         except OutliveError as error:  # words of the user are never lost because a memory cannot be had
             self.session.note(f"no memories with this: {error}")
             return ""
         return block(sorted(found, key=lambda memory: memory.updated, reverse=True))  # of two that differ, the newer
 
     async def _select(self, words: str, ask: AskModel, shown: set[str]) -> list[Memory]:
-        most = CANDIDATES if self.rerank else MOST
+        most = MAX_CANDIDATES if self.rerank else MAX_SHOWN
         hits = self._finder.look().select(words, most + len(shown))  # those in view take no place from others
         found = [memory for memory, _ in hits if key_of(memory) not in shown][:most]
         if not self.rerank or not found:
@@ -133,7 +151,7 @@ class SessionMemory:
     # -- what tools ask for
 
     def remember(self, text: str, name: str, type: Kind, scope: Scope) -> str:
-        """Keep something that the model found worth it. It is the user's word only if it quotes the user."""
+        """Save a memory on behalf of the model. It counts as the user's word only if it quotes the user."""
         text, source = attribute(text, self.session.events, session=self.session.id)
         candidate = Candidate(
             name=name if name and source.who != "user" else short_name(text),
@@ -146,7 +164,7 @@ class SessionMemory:
         return self._keep(candidate)
 
     def told(self, text: str) -> str:
-        """Keep a text that the user said to keep."""
+        """Save a text that the user asked to remember."""
         source = Provenance(who="user", session=self.session.id, event=self.session.last_event, confirmed=True)
         return self._keep(asked_for(text, source))
 
@@ -157,22 +175,22 @@ class SessionMemory:
         return near(candidate, self.memories, self._finder)
 
     def forget(self, ref: str) -> str:
-        """Move a memory to the archive, with what was derived from it."""
+        """Archive a memory and what was derived from it."""
         gone = self.memories.forget(ref, note=f"forgotten in session {self.session.id}")
         return f"forgotten: {', '.join(memory.name for memory in gone)} (outlive memory undo brings them back)"
 
-    def search(self, query: str, limit: int = MOST) -> str:
-        """What is remembered about something."""
+    def search(self, query: str, limit: int = MAX_SHOWN) -> str:
+        """Search the memories."""
         return found_text(self._finder, query, limit)
 
     # -- extract
 
     def begin_here(self) -> None:
-        """Learn nothing from what the log has until now."""
-        self.session.log(Checkpointed, label=EXTRACTED, data={"to": self.session.last_event})
+        """Skip the log up to here: nothing is learned from it."""
+        self.session.log(Checkpointed, label=EXTRACTED_LABEL, data={"to": self.session.last_event})
 
     async def after_run(self, ask: AskModel | None) -> None:
-        """Learn from what was said since the last time. Nothing that goes wrong here may disturb the session."""
+        """Extract memories from the log since the last time. A failure here never disturbs the session."""
         self._runs += 1
         try:
             events = self.session.events
@@ -189,9 +207,9 @@ class SessionMemory:
             self._tell(f"nothing was learned from this: {error}")
 
     def _explicit(self, events: Sequence[Event]) -> list[Candidate]:
-        """Keep what the user asked to remember; what else sounds like it is returned."""
+        """Save what the user explicitly asked to remember; return other sentences that sound like it."""
         by_rule = candidates(events, session=self.session.id, after=self._learned_to, near=self._near)
-        done = int(self.session.checkpoint(EXTRACTED).get("asked_for", 0))
+        done = int(self.session.checkpoint(EXTRACTED_LABEL).get("asked_for", 0))
         for candidate in by_rule:
             if candidate.explicit and candidate.provenance.event > done:
                 self._learn(replace(candidate, action="add", target=""))  # placed again: one may correct another
@@ -201,18 +219,18 @@ class SessionMemory:
 
     @property
     def _learned_to(self) -> int:
-        return int(self.session.checkpoint(EXTRACTED).get("to", 0))
+        return int(self.session.checkpoint(EXTRACTED_LABEL).get("to", 0))
 
     def _worth_asking(self, offers: Sequence[Candidate]) -> bool:
         if self.extraction == "auto":
-            return bool(offers) or self._runs % EVERY == 0
+            return bool(offers) or self._runs % RUNS_BETWEEN_EXTRACTIONS == 0
         return self.extraction == "always"
 
     async def _ask(self, events: Sequence[Event], ask: AskModel) -> str:
-        """Keep what a model finds worth it; or why it did not say."""
+        """Save what a model extracts; return the reason if it did not answer."""
         after = self._learned_to
-        words = self._finder.look().near(talk(events, after=after), 2 * KNOWN)
-        more = words if len(words) >= KNOWN else self.memories.all()[: 2 * KNOWN]
+        words = self._finder.look().near(talk(events, after=after), 2 * MAX_KNOWN_NAMED)
+        more = words if len(words) >= MAX_KNOWN_NAMED else self.memories.all()[: 2 * MAX_KNOWN_NAMED]
         existing = list({key_of(memory): memory for memory in (*words, *more)}.values())
         try:
             answer = await ask(extraction_request(events, existing, after=after))
@@ -224,19 +242,19 @@ class SessionMemory:
         return ""
 
     def _mark_learned(self, to: int, problem: str) -> None:
-        """Note up to where the log was learned from. What a model did not answer about it is asked again after the
-        next run, a few times."""
+        """Record up to where the log was processed. Parts that a model did not answer about are retried after the
+        next runs."""
         data: dict[str, int] = {"to": to}
         if problem:
-            tries = int(self.session.checkpoint(EXTRACTED).get("tries", 0)) + 1
-            again = tries < TRIES
+            tries = int(self.session.checkpoint(EXTRACTED_LABEL).get("tries", 0)) + 1
+            again = tries < MAX_EXTRACTION_TRIES
             self._tell(
                 f"the model did not say what is worth remembering: {problem} "
                 f"({'it is asked again after the next run' if again else f'given up after {tries} tries'})"
             )
             if again:
                 data = {"to": self._learned_to, "asked_for": to, "tries": tries}
-        self.session.log(Checkpointed, label=EXTRACTED, data=data)
+        self.session.log(Checkpointed, label=EXTRACTED_LABEL, data=data)
 
     def _offer(self, offers: Iterable[Candidate]) -> None:
         for offer in offers:
@@ -254,15 +272,15 @@ class SessionMemory:
             self._tell(f"not remembered: {error}")
 
     def _catch_up(self) -> None:
-        """What the user said in other sessions, should those have died before it was kept. Oldest first, so that a
-        correction corrects."""
+        """Save what the user said in other sessions that died before it was saved, oldest first, so that corrections
+        apply."""
         if self._caught_up:
             return
         self._caught_up = True
         others = (
             i for i in self.store.sessions() if i.id != self.session.id and not i.replay and not is_subagent(i.id)
         )
-        for info in reversed(list(islice((info for info in others if self._own(info.id)), SESSIONS))):
+        for info in reversed(list(islice((info for info in others if self._own(info.id)), MAX_SESSIONS_SEARCHED))):
             try:
                 self._catch_up_with(info.id)
             except SessionBusy:
@@ -288,7 +306,7 @@ class SessionMemory:
         self.session.note(mask(text), kind=LEARNED)  # a refusal names what it refuses by its first words
 
     def hurry(self) -> None:
-        """The session is about to end: what can be done another time need not be done now."""
+        """The session is closing: postpone what can be done another time."""
         self._tidying.hurry()
 
     def close(self) -> None:
@@ -297,11 +315,11 @@ class SessionMemory:
 
 
 def _mark(last: Event, to: int) -> Checkpointed:
-    """The event after `last` that says up to where a log was learned from."""
-    return Checkpointed(id=last.id + 1, time=last.time, parent=last.id, label=EXTRACTED, data={"to": to})
+    """The event after `last` that records up to where a log was processed."""
+    return Checkpointed(id=last.id + 1, time=last.time, parent=last.id, label=EXTRACTED_LABEL, data={"to": to})
 
 
 def extracted_to(events: Iterable[Event]) -> int:
-    """Up to which event a log was learned from."""
-    marks = (event for event in events if isinstance(event, Checkpointed) and event.label == EXTRACTED)
+    """The event up to which a log was processed."""
+    marks = (event for event in events if isinstance(event, Checkpointed) and event.label == EXTRACTED_LABEL)
     return max((int(mark.data.get("to", 0)) for mark in marks), default=0)

@@ -119,8 +119,8 @@ class Ledger:
         self, call: ToolCall, line: CommandLine, event: int, text: str, exit_code: int | None, *, well: bool
     ) -> None:
         """Record the outcomes of a command's checks."""
-        text = "\n".join(row[:LONGEST_LINE] for row in text.splitlines() if row.strip())
         checks = runs_of(line)
+        text = "\n".join(row[:LONGEST_LINE] for row in text.splitlines() if row.strip()) if checks else ""
         each = [outcome(line, run, text, exit_code, went_well=well) for run in checks]
         ended = of_line(line, checks, each, exit_code) if checks else "unknown"
         self.commands.append(LedgerCommand(_first_line(call), exit_code, event, tuple(checks), ended))

@@ -10,6 +10,7 @@ from outlive.context.passes.stubs import attached, outcome, render_lines
 from outlive.context.pieces import Line, Piece, describe_object
 from outlive.context.policy import OBJECT_ROW
 from outlive.context.tokens import estimate
+from outlive.context.unit_pages import UnitPages
 from outlive.context.units import Unit
 
 LABEL = 56
@@ -38,6 +39,15 @@ class Writer:
         self.shown = max([self.shown, *new])
         return bool(new)
 
+    def point_all(self, pages: Iterable[int]) -> None:
+        """The same for pages in ascending order."""
+        shown = self.shown
+        for page in pages:
+            if page > shown:
+                self.pending.append(page)
+                shown = page
+        self.shown = shown
+
     def row(self, text: str, pages: tuple[int, ...] = ()) -> None:
         """A row with its own handles before it, and before those, set apart, the handles of what is not shown."""
         others = [handle(page) for page in self.pending if page not in pages]
@@ -50,32 +60,60 @@ class Writer:
             self.row("·")
 
 
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """The units that a digest is of: those from number `first` up to, and without, number `stop`."""
+
+    units: Sequence[Unit]
+    users: Sequence[Unit]
+    """Those in which the user speaks."""
+    pages: UnitPages
+    first: int
+    stop: int
+
+    def with_lines(self, choice: Choice) -> set[int]:
+        """Units of which lines are kept."""
+        return {lines[0].piece.unit for lines in choice.by_piece.values() if lines}
+
+    def told(self, with_lines: set[int], labels: int) -> list[int]:
+        """Units of which the digest may tell more than their pages: these, where the user speaks or there are
+        objects, and the last `labels`."""
+        said = {unit.number for unit in self.users}
+        numbers = {number for number in with_lines | said if self.first <= number < self.stop}
+        last = range(max(self.first, self.stop - labels), self.stop)
+        return sorted(numbers.union(last, self.pages.odd(self.first, self.stop)))
+
+
 def write_digest(
-    units: Sequence[Unit],
+    folding: Folding,
     choice: Choice,
     words: Callable[[Piece], str],
     stale: Callable[[Piece], bool],
     before: str,
     *,
     labels: int,
-    first: bool,
 ) -> str:
-    """The digest of `units`, oldest first, below `before`. In the last `labels` of them each handle has its call
+    """The digest of units, oldest first, below `before`. In the last `labels` of them each handle has its call
     beside it.
 
     What is `stale`, a look at a file that was changed later, is marked as such.
     """
-    head = HEAD if first else NEXT_HEAD
-    out = Writer([head.format(first=units[0].event, last=units[-1].last_event)], [])
+    units, at, stop = folding.units, folding.first, folding.stop
+    head = NEXT_HEAD if at else HEAD
+    out = Writer([head.format(first=units[at].event, last=units[stop - 1].last_event)], [])
     out.rows.extend(filter(None, (before,)))
-    with_lines = {event for event, _ in choice.by_piece}
-    for number, unit in enumerate(units, start=labels - len(units)):
+    with_lines = folding.with_lines(choice)
+    for number in folding.told(with_lines, labels):
+        unit = units[number]
+        out.point_all(folding.pages.of_steps(at, number))
+        at = number + 1
         if unit.kind == "user":
             _asked(out, unit, words)
-        elif number < 0 and not unit.objects and not any(piece.event in with_lines for piece in unit.pieces):
+        elif number < stop - labels and not unit.objects and number not in with_lines:
             out.point(unit.pages)
         else:
-            _worked(out, unit, choice, stale, named=number >= 0)
+            _worked(out, unit, choice, stale, named=number >= stop - labels)
+    out.point_all(folding.pages.of_steps(at, stop))
     out.flush()
     return "\n".join(out.rows)
 
@@ -132,13 +170,11 @@ def short_label(piece: Piece) -> str:
 
 def opening_cost(piece: Piece) -> float:
     """Tokens that the first kept line of a piece adds besides itself."""
-    if piece.kind in ("result", "call"):
-        return estimate(short_label(piece)) + 1
-    return 4.0
+    if piece.opening < 0:
+        piece.opening = estimate(short_label(piece)) + 1 if piece.kind in ("result", "call") else 4.0
+    return piece.opening
 
 
-def fixed_cost(units: Sequence[Unit]) -> float:
-    """Tokens of the handles, which are shown whatever happens."""
-    pages = set[int]().union(*(unit.pages for unit in units if unit.kind != "user"))
-    objects = sum(len(unit.objects) for unit in units)
-    return estimate(HEAD) + 1.9 * len(pages) + OBJECT_ROW * objects
+def fixed_cost(pages: UnitPages, stop: int) -> float:
+    """Tokens of the handles of all before unit `stop`, which are shown whatever happens."""
+    return estimate(HEAD) + 1.9 * pages.count(stop) + OBJECT_ROW * len(pages.objects(stop))

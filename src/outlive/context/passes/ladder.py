@@ -7,6 +7,7 @@ earlier, when the cache is cold anyway); `auto` on request; `provider` when a su
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 
 from outlive.context import policy
 from outlive.context.contract import broken
@@ -19,13 +20,16 @@ from outlive.context.passes.plan import (
     current_request,
     floor_tokens,
     plan_pass,
+    survey_pass,
     tail_of,
     view_tokens,
 )
+from outlive.context.passes.pool import LineCache, choose_pool, pool_change
 from outlive.context.passes.protect import guarded
 from outlive.context.passes.receipts import make_receipt
 from outlive.context.passes.spool import spool
 from outlive.context.passes.user_words import at_most
+from outlive.context.pieces import Line
 from outlive.context.policy import Budget
 from outlive.context.tokens import estimate
 from outlive.context.view import (
@@ -36,7 +40,7 @@ from outlive.context.view import (
     shown_tokens,
     unit_tokens,
 )
-from outlive.events import SPOOLED, Compacted, ProviderSummary, Renewed, ViewEdit
+from outlive.events import SPOOL_ONLY, Compacted, ProviderSummary, Renewed, ViewEdit
 
 PROVIDER = "provider"
 FLOOR = PassDepth("reactive", 0.0, 0.0, 0.0, 0.0, squeeze=True)
@@ -51,6 +55,7 @@ class Ladder:
         """Why the last planned pass did not happen."""
         self._view = view
         self._commit = commit
+        self._lines = LineCache()
         self._after_pass = 0.0
         """Tokens of the view when the last pass was made."""
         self._passed_at = -policy.SOON - 1
@@ -75,6 +80,7 @@ class Ladder:
 
     def passed(self, event: Compacted | Renewed) -> None:
         """A pass is in force."""
+        self._lines.clear()
         self._passed_at = len(self._view.history.units)
         self._start_count()
         if isinstance(event, Compacted):
@@ -139,7 +145,7 @@ class Ladder:
             return budget.engage
         left = self.left()
         arrived = max(self._view.estimate() - self._asked, 0.0)
-        stable = self._view.history.overhead + segment_tokens(self._view.projection.front)
+        stable = self._view.history.overhead + segment_tokens(self._view.cached_front)
         pays = pays_from(left, stable, arrived, requests)
         return min(budget.engage, max(pays, left + budget.gain))
 
@@ -213,14 +219,18 @@ class Ladder:
         While the cache is warm the digest is left as it is, unless it pays to write a smaller one.
         """
         budget = self._view.budget
-        depth = policy.SHALLOW if len(self._view.history.units) - self._passed_at > policy.SOON else policy.DEEP
-        fill_to = depth * budget.engage
+        soon = len(self._view.history.units) - self._passed_at <= policy.SOON
+        fill_to = (policy.DEEP if soon else policy.SHALLOW) * budget.engage
         whole = PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, fill_to=fill_to)
-        if 0 < len(self._view.projection.front) < policy.MOST_SEGMENTS and reason != "cold":
-            found = self._plan(replace(whole, append=True), reason)
-            if found and found[1] <= fill_to:
+        given = self.given(compacted=True)
+        survey = survey_pass(given, whole)
+        if 0 < len(self._view.cached_front) < policy.MOST_SEGMENTS and reason != "cold":
+            plan = plan_pass(given, replace(whole, append=True), survey)
+            if not plan.appends:
+                return self._checked(given, plan, reason)
+            if plan.tokens <= fill_to and (found := self._checked(given, plan, reason)):
                 return found
-        return self._plan(whole, reason)
+        return self._checked(given, plan_pass(given, whole, survey), reason)
 
     def _spool_arrived(self) -> list[Compacted]:
         """Previews, but only when what arrived does not fit beside the least that must stay."""
@@ -243,7 +253,7 @@ class Ladder:
         if not previews:
             return None
         projection = replace(old, event=0, edits={**old.edits, **previews})
-        return PassPlan(projection, given.folded, SPOOLED, shrunk=len(previews))
+        return PassPlan(projection, given.folded, SPOOL_ONLY, shrunk=len(previews))
 
     # -- planning and committing
 
@@ -263,10 +273,14 @@ class Ladder:
         block = estimate(view.state_block(compacted=compacted).text)
         return PassInput(
             units=history.units,
+            users=history.user_units,
+            words=history.user_words,
+            pages=history.unit_pages,
             index=history.index,
             projection=view.projection,
             folded=view.folded,
             pool=view.pool,
+            lines=self._lines,
             overhead=history.overhead + block,
             budget=view.budget,
             guard=guarded(history.state, history.ledger, focus),
@@ -284,32 +298,35 @@ class Ladder:
         summary: str = "",
         provider_summary: ProviderSummary | None = None,
     ) -> tuple[PassPlan, float] | None:
-        """A pass that keeps its contract and is worth a broken cache, and the tokens after it."""
-        before = self._view.estimate()
+        """A pass of this depth, and the tokens after it; None if it is not worth it."""
         given = self.given(focus, summary, provider_summary=provider_summary, compacted=True)
-        try:
-            plan, after = self._attempt(given, depth, before)
-        except BrokenContract as error:
-            self.problems = error.problems
-            return None
-        return None if before - after < _worth(self._view.budget, reason) else (plan, after)
-
-    def _attempt(self, given: PassInput, depth: PassDepth, before: float) -> tuple[PassPlan, float]:
         plan = plan_pass(given, depth)
         if depth.rung:
             plan.rungs = (*plan.rungs, depth.rung)
         if depth.fold is not None:
             plan.projection = replace(plan.projection, digest_after=self._view.history.last_id + 1)
-        after = view_tokens(given, plan)
+        return self._checked(given, plan, reason)
+
+    def _checked(self, given: PassInput, plan: PassPlan, reason: str) -> tuple[PassPlan, float] | None:
+        """The plan and the tokens after it, if it keeps its contract and is worth a broken cache."""
+        before, after = self._view.estimate(), view_tokens(given, plan)
+        try:
+            self._check(given, plan, before, after)
+        except BrokenContract as error:
+            self.problems = error.problems
+            return None
+        return None if before - after < _worth(self._view.budget, reason) else (plan, after)
+
+    def _check(self, given: PassInput, plan: PassPlan, before: float, after: float) -> None:
         messages = conversation(given.units, plan.projection)
         if problems := broken(given, plan, messages, self._view.history.unseen(), before, after):
             raise BrokenContract(problems)
-        return plan, after
 
     def _make(self, plan: PassPlan, reason: str, focus: str = "", after: float = 0.0) -> Compacted:
         """Commit a plan."""
         given, history, projection = self.given(focus), self._view.history, plan.projection
         after = after or view_tokens(given, plan)
+        pool = self._next_pool(plan)
         event = Compacted(
             id=history.last_id + 1,
             time=history.last_time,
@@ -327,9 +344,24 @@ class Ladder:
             request=projection.request,
             provider_summary=projection.provider_summary,
             digest_after=projection.digest_after,
+            pool=None
+            if pool is None
+            else pool_change(self._view.pool(), pool, self._view.pool_from if plan.appends else 0),
         )
         self._commit(event)
+        if pool is not None:
+            self._view.keep_pool(pool)
+            history.index.settle()
         return event
+
+    def _next_pool(self, plan: PassPlan) -> list[Line] | None:
+        """The lines that later passes choose from, if the plan folds something."""
+        view = self._view
+        units = view.history.units[view.folded : plan.folded]
+        if not units:
+            return None
+        fresh = (self._lines.of(piece) for unit in units for piece in unit.pieces)
+        return choose_pool(view.history.index, chain.from_iterable(chain((view.pool(),), fresh)), view.budget)
 
 
 def _worth(budget: Budget, reason: str) -> float:

@@ -1,16 +1,18 @@
 """The index: every name of the log with its last mention, kept up to date as pieces arrive.
 
-Adding a piece costs by its own size. Nothing here decides anything; `select.py` does.
+Adding a piece costs by its own size. The pieces of a log that is read again wait until somebody asks for a name: a
+session that is resumed needs them at its next pass. Nothing here decides anything; `select.py` does.
 """
 
-from array import array
-from bisect import bisect_right
-from collections.abc import Iterable
+from collections import deque
 
 from msgspec import Struct
 
-from outlive.context.pieces import Line, Piece
+from outlive.context.pieces import Piece
 
+CATCH_UP = 40
+"""Pieces that waited and are read when a new one comes, so that no pass has to read all of them at once."""
+NEVER = 1 << 60
 REPORTING_TOOLS = ("task", "agent", "subagent", "sub_agent", "delegate")
 
 
@@ -32,28 +34,42 @@ class NameRecord(Struct, gc=False):
     """What the name itself is worth, once somebody asked (`reuse_score`)."""
 
 
+class _Fold(Struct, gc=False):
+    """Among the pieces that wait: from here on lines before this piece (None: all so far) are folded."""
+
+    first: Piece | None
+
+
 class NameIndex:
     """Names and lines of a session."""
 
     def __init__(self) -> None:
-        self.lines = 0
-        """How many there are."""
         self.pieces = 0
-        self._pieces: list[Piece] = []
-        self._first = array("I")
-        self.names: dict[str, NameRecord] = {}
+        self.tokens = 0.0
         self.file_used: dict[str, float] = {}
         self.file_written: dict[str, float] = {}
-        self.tokens = 0.0
+        self.carried = 0.0
+        """Tokens of folded lines that were sent, summed over all answered requests."""
+        self.waits = False
+        """Whether new pieces are read when somebody asks, and not at once."""
+        self.settled_at = NEVER
+        """Pieces when all lines of the pool were valued last (`settle`); the following says what changed since."""
+        self.changed: set[int] = set()
+        """Lines of which a name was mentioned again."""
+        self.first_used: set[str] = set()
+        """Names that a call spelled for the first time."""
+        self._waiting: deque[Piece | _Fold] = deque()
+        # all but what stands in pieces that wait (`catch_up`):
+        self.names: dict[str, NameRecord] = {}
+        self.lines = 0
+        """How many there are."""
         self.folded_lines = 0
         """Lines before this one are folded."""
         self.returns = 0
         """How often a call spelled a name that stood in folded lines only."""
-        self.carried = 0.0
-        """Tokens of folded lines that were sent, summed over all answered requests."""
 
     def add(self, piece: Piece) -> None:
-        """Read the names of a new piece."""
+        """Take in a new piece."""
         self.pieces += 1
         piece.at = self.tokens
         self.tokens += piece.tokens
@@ -61,22 +77,54 @@ class NameIndex:
             self.file_used[piece.file] = piece.at
             if piece.writes:
                 self.file_written[piece.file] = piece.at
+        self._take(piece)
+
+    def fold(self, first: Piece | None) -> None:
+        """Lines before this piece (None: all so far) are folded from now on."""
+        self._take(_Fold(first))
+
+    def _take(self, new: Piece | _Fold) -> None:
+        self._waiting.append(new)
+        if not self.waits:
+            self.catch_up(CATCH_UP)
+
+    def settle(self) -> None:
+        """All lines that later passes will ask about were just valued: note from here on which of them change."""
+        self.settled_at = self.pieces
+        self.changed.clear()
+        self.first_used.clear()
+
+    def catch_up(self, most: int = NEVER) -> None:
+        """Read pieces that wait, oldest first."""
+        waiting = self._waiting
+        while waiting and most:
+            most -= 1
+            new = waiting.popleft()
+            if isinstance(new, Piece):
+                self._read(new)
+            else:
+                self.folded_lines = self.lines if new.first is None else new.first.first_line
+
+    def _read(self, piece: Piece) -> None:
+        """Read the names of a piece."""
         is_call, is_user = piece.kind == "call", piece.kind == "user"
         is_report = piece.kind == "result" and piece.tool.lower() in REPORTING_TOOLS
         is_work = piece.kind in ("call", "result")
-        known = self.names
+        known, folded, noted = self.names, self.folded_lines, self.settled_at < NEVER
         piece.first_line = self.lines
-        if piece.named:
-            self._pieces.append(piece)
-            self._first.append(self.lines)
         self.lines += len(piece.named)
         for line, named in enumerate(piece.named, start=piece.first_line):
             for name in named:
                 seen = known.get(name)
                 if seen is None:
                     seen = known[name] = NameRecord()
-                elif is_call and seen.line < self.folded_lines:
-                    self.returns += 1
+                else:
+                    if noted:
+                        self.changed.add(seen.line)
+                        if is_call and not seen.used:
+                            self.first_used.add(name)
+                    if is_call and seen.line < folded:
+                        self.returns += 1
                 if is_work or not seen.worked:
                     seen.line = line
                 seen.worked = seen.worked or is_work
@@ -94,12 +142,3 @@ class NameIndex:
         """Whether a look at a file came before a change of it."""
         look = piece.kind == "result" and not piece.writes and piece.file
         return bool(look) and self.file_written.get(piece.file, -1.0) > piece.at
-
-    def find(self, ids: Iterable[int]) -> list[Line]:
-        """The lines with these ids."""
-        found: list[Line] = []
-        for id in ids:
-            piece = self._pieces[bisect_right(self._first, id) - 1]
-            at = id - piece.first_line
-            found += piece.some_lines(at, at + 1)
-        return found

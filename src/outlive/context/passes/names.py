@@ -6,8 +6,12 @@ Plain words are not names: they are everywhere, and keeping a line for their sak
 
 import re
 import sys
-from functools import lru_cache
+from collections.abc import Callable
+from functools import wraps
 from itertools import chain
+from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from outlive.context.policy import CAPITALS, HEX, NUMBER, QUOTED
 
@@ -18,9 +22,34 @@ _NUMBER = re.compile(r"[0-9][0-9._\-/]*")
 _HEX = re.compile(r"(?=.*[0-9])[0-9a-f\-]{7,}")
 SHORTEST, LONGEST = 5, 200
 """Characters of a name; what is longer is data."""
+MOST_CACHED = 1 << 15
+"""Texts whose names are remembered."""
+T = TypeVar("T")
 
 
-@lru_cache(maxsize=1 << 14)
+class _Box(Struct, Generic[T], gc=False):
+    """A value in a cache; a dictionary of such objects is not tracked for cycles."""
+
+    value: T
+
+
+def cached(compute: Callable[[str], T]) -> Callable[[str], T]:
+    """Remember what was computed. Unlike `lru_cache` it costs nothing at a full collection of garbage."""
+    known: dict[str, _Box[T]] = {}
+
+    @wraps(compute)
+    def get(text: str) -> T:
+        box = known.get(text)
+        if box is None:
+            if len(known) >= MOST_CACHED:
+                known.clear()
+            box = known[text] = _Box(compute(text))
+        return box.value
+
+    return get
+
+
+@cached
 def _names_of_token(token: str) -> tuple[str, ...]:
     """The token itself if it is a name, and the last part of a path, which is often used alone; each is kept once."""
     if len(token) > LONGEST or not _INNER.search(token):
@@ -31,19 +60,20 @@ def _names_of_token(token: str) -> tuple[str, ...]:
     return (sys.intern(token),)
 
 
-@lru_cache(maxsize=1 << 15)
+@cached
 def names(line: str) -> tuple[str, ...]:
     """The names in a line, each once, in order."""
     found = _TOKEN.findall(line)
     if not found:
         return ()
-    quoted = [text for text in _QUOTED.findall(line) if " " in text.strip()]
+    may_quote = '"' in line or "'" in line or "`" in line
+    quoted = [text for text in _QUOTED.findall(line) if " " in text.strip()] if may_quote else ()
     if len(found) == 1 and not quoted:
         return _names_of_token(found[0])
     return tuple(dict.fromkeys(chain(chain.from_iterable(map(_names_of_token, found)), map(sys.intern, quoted))))
 
 
-@lru_cache(maxsize=1 << 15)
+@cached
 def shape_odds(name: str) -> float:
     """How the look of a name alone changes its odds of being used again."""
     if " " in name:

@@ -29,8 +29,7 @@ def make_receipt(
     system = estimate(history.system)
     parts = {"system": system, "tools": history.overhead - system, "state": given.overhead - history.overhead}
     around = {name: round(tokens) for name, tokens in parts.items() if round(tokens)}
-    shown = visible_pages(projection.digest).union(*map(visible_pages, projection.edits.values()))
-    own = {page: page for unit in given.units for page in unit.pages}  # receipts share the numbers that units have
+    new = shown_pages(projection) - shown_pages(given.projection)
     return Receipt(
         rungs=plan.rungs,
         reason=reason,
@@ -41,9 +40,14 @@ def make_receipt(
         units_shrunk=plan.shrunk,
         units_folded=plan.folded - given.folded,
         lines_kept=plan.lines,
-        handles=tuple(own.get(page, page) for page in sorted(shown)),
+        handles=tuple(sorted(new)),
         cache_cost=0 if reason == "cold" or plan.rungs == ("spool",) else round(after - given.overhead - kept),
     )
+
+
+def shown_pages(projection: Projection) -> frozenset[int]:
+    """The pages whose handles stand in the view; a receipt names those that a pass added."""
+    return projection.visible.union(*map(visible_pages, projection.edits.values()))
 
 
 def by_kind(units: Iterable[Unit], projection: Projection) -> dict[str, int]:

@@ -12,6 +12,7 @@ from outlive.context.pieces import Line, Piece
 
 def price_factor(index: NameIndex) -> float:
     """How much more than usual a token must promise in this session, by what came back of what was carried along."""
+    index.catch_up()
     expected = policy.RETURNS * (index.carried + policy.PRIOR)
     low, high = policy.PRICE_FACTOR
     return min(max(expected / (index.returns + policy.RETURNS * policy.PRIOR), low), high)
@@ -41,16 +42,31 @@ def name_odds(index: NameIndex, name: str, seen: NameRecord) -> float:
 
 def line_value(index: NameIndex, line: Line, place: float) -> float:
     """The sum over the names of which this line is the last mention."""
+    if (
+        line.valued_at < index.settled_at
+        or line.id in index.changed
+        or index.tokens >= line.until
+        or not (line.used or index.first_used.isdisjoint(line.names))
+    ):
+        _sum_up(index, line)
+    if not line.live:
+        return 0.0
+    if line.live > 1:
+        place *= line.live**policy.CROWD_POWER
+    return line.worth * place * (policy.LINE_USED if line.used else 1.0)
+
+
+def _sum_up(index: NameIndex, line: Line) -> None:
+    """What the names of a line are worth: the same until one of them is mentioned again or its use is not recent."""
     known, id = index.names, line.id
-    value, live, used = 0.0, 0, 0
+    value, live, used, until = 0.0, 0, False, float("inf")
     for name in line.names:
         seen = known[name]
-        used = used or seen.used
+        is_used = seen.used > 0
+        used = used or is_used
         if seen.line == id:
-            value += seen.odds if seen.odds and not seen.used else name_odds(index, name, seen)
+            value += seen.odds if seen.odds and not is_used else name_odds(index, name, seen)
             live += 1
-    if not live:
-        return 0.0
-    if live > 1:
-        place *= live**policy.CROWD_POWER
-    return value * place * (policy.LINE_USED if used else 1.0)
+            if is_used and index.tokens - seen.used_at < policy.RECENT:
+                until = min(until, seen.used_at + policy.RECENT - 1)  # one less: never too late
+    line.worth, line.live, line.used, line.until = value, live, used, until

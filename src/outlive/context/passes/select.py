@@ -5,13 +5,18 @@ nothing in an older one. One price for the whole region: the best value per toke
 than it costs to carry along is not kept, whatever room is left.
 """
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 
 from outlive.context.passes.name_index import NameIndex
 from outlive.context.passes.reuse_score import line_value, piece_odds
+from outlive.context.passes.shapes import shares_of_alike
 from outlive.context.pieces import Line, Piece
 
+_id = attrgetter("id")
 Weigh = Callable[[Piece], float]
 Scored = list[tuple[float, int, Line]]
 """Value per token and number of the line, both negative, so that plain sorting puts the best and the newest first."""
@@ -29,44 +34,67 @@ class Choice:
         return self.by_piece.get(piece.key, [])
 
 
-def score(index: NameIndex, lines: Iterable[Line], weigh: Weigh) -> Scored:
-    """Lines with any value, the densest first; ties go to the newer line."""
+def score(index: NameIndex, lines: Iterable[Line], weigh: Weigh, price: float = 0.0) -> Scored:
+    """Lines with any value that are worth their price, the densest first; ties go to the newer line. Alike
+    lines of a list are worth less."""
+    index.catch_up()
     scored: Scored = []
     piece: Piece | None = None
-    now, place, weight = index.pieces, 0.0, 0.0
+    now, place, weight = index.pieces, -1.0, 0.0
+    shares: Mapping[int, float] = {}
     for line in lines:
         if not line.names:
             continue
         if line.piece is not piece:
             piece = line.piece
-            place, weight = piece_odds(index, piece), weigh(piece)
+            place, weight, shares = -1.0, weigh(piece), shares_of_alike(piece)
         if line.valued_at != now:
+            if place < 0:
+                place = piece_odds(index, piece)
             line.value, line.valued_at = line_value(index, line, place), now
-        if line.value > 0:
-            scored.append((-line.value * weight / line.cost, -line.id, line))
+        value = line.value
+        if value > 0:
+            density = value * weight * shares.get(line.id - piece.first_line, 1.0) / line.cost
+            if density >= price:
+                scored.append((-density, -line.id, line))
     scored.sort()
     return scored
 
 
-def take(scored: Scored, budget: float, opening: Callable[[Piece], float], price: float = 0.0) -> Choice:
-    """The best lines that fit and are worth their price. The first of a piece also pays for its label (`opening`)."""
-    choice = Choice()
-    by_piece = choice.by_piece
-    for density, _, line in scored:
+def take(
+    scored: Scored,
+    budget: float,
+    opening: Callable[[Piece], float],
+    price: float = 0.0,
+    first: Sequence[Line] = (),
+) -> Choice:
+    """The lines that go `first`, and the best others that are worth their price, as far as they fit.
+
+    The first line of a piece also pays for its label (`opening`).
+    """
+    by_piece: dict[Piece, list[Line]] = {}
+    spent, count = 0.0, 0
+    taken = {line.id for line in first}
+    ahead = ((-math.inf, -line.id, line) for line in first)
+    for density, _, line in chain(ahead, (entry for entry in scored if entry[2].id not in taken)):
         if -density < price:
             break
-        key = line.piece.key
-        cost = line.cost + (0.0 if key in by_piece else opening(line.piece))
-        if choice.cost + cost > budget:
-            if budget - choice.cost < 8:
+        kept = by_piece.get(line.piece)
+        cost = line.cost + (0.0 if kept else opening(line.piece))
+        if spent + cost > budget:
+            if budget - spent < 8:
                 break
             continue
-        choice.cost += cost
-        choice.count += 1
-        by_piece.setdefault(key, []).append(line)
+        spent += cost
+        count += 1
+        if kept:
+            kept.append(line)
+        else:
+            by_piece[line.piece] = [line]
     for kept in by_piece.values():
-        kept.sort(key=lambda line: line.id)
-    return choice
+        if len(kept) > 1:
+            kept.sort(key=_id)
+    return Choice({piece.key: kept for piece, kept in by_piece.items()}, spent, count)
 
 
 def best(scored: Scored, budget: float, price: float) -> list[Line]:
@@ -77,5 +105,5 @@ def best(scored: Scored, budget: float, price: float) -> list[Line]:
         if budget < 0 or -density < price:
             break
         kept.append(line)
-    kept.sort(key=lambda line: line.id)
+    kept.sort(key=_id)
     return kept

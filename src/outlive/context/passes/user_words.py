@@ -7,16 +7,14 @@ room they leave, and a wall of it is shortened however much room there is.
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
+from outlive.context.passes.names import cached
 from outlive.context.passes.stubs import GAP, handles
 from outlive.context.pieces import Line, Piece
 from outlive.context.policy import SMALLEST_INJECTED, SMALLEST_WORDS, WALL
-from outlive.context.tokens import CHARS_PER_TOKEN
 from outlive.instructions import standing
 
 READ_FOR_RULES = 1_000
 """Lines of a wall that are read for standing instructions: each takes a tenth of a millisecond."""
-CHEAPEST = 4 / CHARS_PER_TOKEN
-"""Tokens of a line of one character: there is no smaller one."""
 
 
 def allowance(sizes: Sequence[float], total: float, smallest: float = SMALLEST_WORDS) -> float:
@@ -42,40 +40,65 @@ def at_most(piece: Piece) -> float:
     return WALL if piece.origin in ("harness", "hook") else float("inf")
 
 
-def allowances(pieces: Iterable[Piece], total: float) -> Callable[[Piece], float]:
-    """How many tokens each of these texts may have. The user's own are served first."""
+def allowances(pieces: Iterable[Piece], total: float, whole: Piece | None = None) -> Callable[[Piece], float]:
+    """How many tokens each of these texts may have. The user's own are served first; one may be `whole` anyway."""
     sizes: dict[bool, list[float]] = {False: [], True: []}
     for piece in pieces:
-        sizes[is_injected(piece)].append(min(piece.tokens, at_most(piece)))
+        if piece is not whole:
+            sizes[is_injected(piece)].append(min(piece.tokens, at_most(piece)))
     own = allowance(sizes[False], total)
     left = max(total - sum(min(size, own) for size in sizes[False]), 0.0)
     injected = allowance(sizes[True], left, SMALLEST_INJECTED)
-    return lambda piece: min(injected, at_most(piece)) if is_injected(piece) else own
+
+    def cap(piece: Piece) -> float:
+        if piece is whole:
+            return float("inf")
+        return min(injected, at_most(piece)) if is_injected(piece) else own
+
+    return cap
 
 
 def shorten(piece: Piece, room: float, kept: Sequence[Line] = ()) -> str:
     """Beginning and end, every standing instruction, and what was chosen besides; the rest by handle."""
-    chosen = {line.id: line for line in kept}
+    places = tuple(line.at for line in kept)
+    if piece.shortened is None or piece.shortened[:2] != (room, places):
+        piece.shortened = room, places, _shortened(piece, room, kept)
+    return piece.shortened[2]
+
+
+def _shortened(piece: Piece, room: float, kept: Sequence[Line]) -> str:
+    chosen = {line.at for line in kept}
     used = sum(line.cost for line in kept)
-    lines = piece.some_lines(0, len(piece.named))  # not kept in memory: a wall has very many
-    rules = (lines[at] for at in _rules(piece))
-    ends = (line for pair in zip(lines, reversed(lines), strict=True) for line in pair)
-    for line in chain(lines[:3], rules, ends):
-        if used + CHEAPEST > room:
+    costs, last = piece.costs, len(piece.named) - 1
+    cheapest = min(costs, default=0.0)
+    ends = (at for first in range(last + 1) for at in (first, last - first))
+    for at in chain(range(min(3, last + 1)), _rules(piece), ends):
+        if used + cheapest > room:
             break
-        if line.id not in chosen and used + line.cost <= room:
-            chosen[line.id] = line
-            used += line.cost
-    rows = _rows(piece, (chosen[number] for number in sorted(chosen)))
+        if at not in chosen and used + costs[at] <= room:
+            chosen.add(at)
+            used += costs[at]
+    rows = _rows(piece, (line for at in sorted(chosen) for line in piece.some_lines(at, at + 1)))
     return "\n".join([*rows, f"[shortened; whole text: {handles(piece)}]"])
 
 
+def read_rules(piece: Piece, most: int = READ_FOR_RULES) -> bool:
+    """Look for standing instructions in some more lines of a piece; whether that were all."""
+    start, end = piece.read_for_rules, min(len(piece.named), READ_FOR_RULES)
+    piece.read_for_rules = min(start + most, end)
+    piece.rules += tuple(at for at in range(start, piece.read_for_rules) if _is_rule(piece.line_text(at)))
+    return piece.read_for_rules == end
+
+
+@cached
+def _is_rule(line: str) -> bool:
+    """Whether a line is a standing instruction; harnesses put the same texts there again and again."""
+    return bool(standing(line))
+
+
 def _rules(piece: Piece) -> tuple[int, ...]:
-    """Which lines are standing instructions; every pass asks again."""
-    if piece.rules is None:
-        piece.rules = tuple(
-            at for at in range(min(len(piece.named), READ_FOR_RULES)) if standing(piece.line_text(at))
-        )
+    """Which lines are standing instructions."""
+    read_rules(piece)
     return piece.rules
 
 
@@ -92,3 +115,20 @@ def _rows(piece: Piece, lines: Iterable[Line]) -> list[str]:
             rows.append(line.text)
         last = line
     return rows
+
+
+class TextFinder:
+    """Looks for many texts in a long one: they mostly stand in it in the order in which they are looked for."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def holds(self, wanted: str) -> bool:
+        """Whether the text contains this one."""
+        at = self._text.find(wanted, self._at)
+        if at < 0:
+            at = self._text.find(wanted, 0, self._at + len(wanted))
+        else:
+            self._at = at
+        return at >= 0

@@ -1,4 +1,4 @@
-"""Something to remember, not yet remembered, and its place among what is known."""
+"""Candidates: memories that are not stored yet, compared with those that are."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -27,12 +27,12 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     target: str = ""
     """The memory to update or supersede, as scope/slug."""
     explicit: bool = False
-    """The user asked for it to be remembered; else it is an offer."""
+    """The user asked to remember it; else it is only offered."""
     needs_confirmation: bool = False
-    """It instructs, and was not said by the user."""
+    """It instructs and was not said by the user."""
 
     def memory(self) -> Memory:
-        """As it would be stored."""
+        """The memory that it would be stored as."""
         now = datetime.now(UTC)
         return Memory(
             slug="-",
@@ -50,7 +50,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Near = Callable[[Candidate], Sequence[Memory]]
-"""The memories that a candidate may have to do with. Only those are compared with it."""
+"""Finds the memories that a candidate may be related to. Only those are compared with it."""
 
 
 def candidate_of(statement: Statement, source: Provenance) -> Candidate:
@@ -67,20 +67,23 @@ def candidate_of(statement: Statement, source: Provenance) -> Candidate:
 
 
 def asked_for(text: str, source: Provenance) -> Candidate:
-    """The candidate for a text that the user said to keep."""
+    """The candidate for a text that the user asked to remember."""
     kind, scope = kind_and_scope(text.strip(), asked=False)
     return candidate_of(Statement(text.strip(), kind, scope, asked=True), source)
 
 
 def known_as(candidate: Candidate, existing: Sequence[Memory]) -> Memory | None:
-    """The memory that has the same text."""
+    """The memory with the same text."""
     wanted = normalized(candidate.body)
     return next((memory for memory in existing if normalized(memory.body or memory.description) == wanted), None)
 
 
 def against(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | None:
-    """The candidate in the light of what is known: None when it is known, a correction of what it plainly corrects,
-    else something new under a name of its own. What the user repeats becomes the user's word."""
+    """Classify a candidate: None if it is known, a correction of the memory that it plainly corrects, else something
+    new.
+
+    A memory that the user repeats becomes the user's word.
+    """
     if known := known_as(candidate, existing):
         if known.provenance.is_users or candidate.provenance.by != "user":
             return None
@@ -101,7 +104,7 @@ def _placed(candidate: Candidate, action: Literal["update", "supersede"], memory
 
 
 def learned(memory: Memory, *, in_place_of: str = "") -> str:
-    """What was learned, and what it took the place of, in one line for the user."""
+    """One line for the user: what was learned, and what it replaced."""
     about = _printable(memory.description or memory.body)[:160]
     instead = f", in place of {_printable(in_place_of)[:80]}" if in_place_of else ""
     return f"remembered {memory.slug}: {about}{instead} (outlive memory undo)"
@@ -112,12 +115,12 @@ def _printable(text: str) -> str:
 
 
 def short_name(text: str) -> str:
-    """A few words to call it by."""
+    """A name of a few words."""
     line = in_one_line(text)
     return line if len(line) <= 60 else line[:60].rpartition(" ")[0].rstrip(" ,;:") or line[:60]
 
 
 def in_one_line(text: str) -> str:
-    """A text without its line ends and the marks of its fences."""
+    """The text without line ends and fence marks."""
     bare = " ".join(" ".join(line for line in text.splitlines() if not FENCE.match(line)).split())
     return bare or " ".join(text.split())

@@ -1,4 +1,4 @@
-"""What in the user's words is to be kept, by rule: what they ask to remember, and standing corrections. Pure."""
+"""Finds what to remember in the user's words by rules: explicit requests and standing corrections. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from outlive.instructions import is_standing, standing
 from outlive.sentences import sentence_end, sentences
 from outlive.stores.memories.records import Kind, Scope
 
-LONGEST = 600
-"""Characters of a correction that is offered. What was asked for may be longer."""
-_SHORTEST = 8
+MAX_CORRECTION_CHARS = 600
+"""Longest correction that is offered. What the user asked to remember may be longer."""
+_MIN_CHARS = 8
 _ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z][.)])[ \t]+\S")
 _REMEMBER = re.compile(
     r"(?i)^\W*(?:(?:ok(?:ay)?|and|also|but|so|please|yes|no|hey)[,\s]+)*"
@@ -27,7 +27,7 @@ _OPENS = re.compile(
     r"(?:this|that|these|those|following|facts|things|points|rules|notes)?\s*"
     r"(?:following|facts|things|points|rules|notes)?\s*:$"
 )
-"""What only says that something follows."""
+"""Phrases that only announce what follows."""
 _ASKS = re.compile(r"(?i)^(?:what|when|where|who|why|how|which|if|whether)\b")
 _CORRECTS = re.compile(
     r"(?i)^(?:no[,.]?\s+)?(?:(?:that|this|it)(?:['’]s| is) (?:wrong|not right|incorrect|not how)\b.*[,;:—-]\s*\S"
@@ -45,17 +45,17 @@ _HERE = re.compile(r"(?i)\b(?:here|this (?:repo\w*|project|code\w*|package|folde
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """Something the user said that is worth keeping, as it would be kept."""
+    """Something the user said that is worth remembering, as it would be stored."""
 
     body: str
     kind: Kind
     scope: Scope
     asked: bool
-    """They asked for it to be remembered."""
+    """The user asked to remember it."""
 
 
 def statements(text: str) -> list[Statement]:
-    """Of one message of the user."""
+    """The statements in one message of the user."""
     found, rest = [], text
     while rest:
         end = sentence_end(rest)
@@ -71,8 +71,8 @@ def statements(text: str) -> list[Statement]:
 
 
 def kind_and_scope(body: str, *, asked: bool) -> tuple[Kind, Scope]:
-    """What it is about, and where it belongs: who the user is and what they like holds in all their projects, unless
-    they speak of this one."""
+    """Type and scope of a statement. Facts about the user and preferences apply to all projects, unless the user
+    speaks of this one."""
     kind: Kind = "project"
     if _ABOUT_USER.search(body):
         kind = "user"
@@ -83,20 +83,20 @@ def kind_and_scope(body: str, *, asked: bool) -> tuple[Kind, Scope]:
 
 
 def asks_to_remember(text: str) -> bool:
-    """Whether a message begins with asking for it."""
+    """Whether a message begins with a request to remember something."""
     return bool(_REMEMBER.match(text[:200]))
 
 
 def _of_sentence(sentence: str, asked: re.Match[str] | None) -> Statement | None:
     question = sentence.endswith("?")
-    if len(sentence) < _SHORTEST or (question and not (asked and asked["polite"])):
+    if len(sentence) < _MIN_CHARS or (question and not (asked and asked["polite"])):
         return None
     if not asked:
-        kept = len(sentence) <= LONGEST and (is_standing(sentence) or _CORRECTS.match(sentence))
+        kept = len(sentence) <= MAX_CORRECTION_CHARS and (is_standing(sentence) or _CORRECTS.match(sentence))
         return _statement(sentence, asked=False) if kept else None
     body = (asked["what"] or "").strip()
     body = body.rstrip("? ") if question else body
-    if (len(body.split()) < 2 and len(body) < _SHORTEST) or (_ASKS.match(body) and (question or "," not in body)):
+    if (len(body.split()) < 2 and len(body) < _MIN_CHARS) or (_ASKS.match(body) and (question or "," not in body)):
         return None
     if _OPENS.match(body):
         return None
@@ -113,7 +113,7 @@ def _statement(body: str, *, asked: bool) -> Statement:
 
 
 def asks_for_what_follows(text: str) -> bool:
-    """Whether a text ends in asking to remember, and goes on: "… remember this command:"."""
+    """Whether a text ends with a request to remember what follows: "… remember this command:"."""
     last = (sentences(text) or [""])[-1]
     asked = _REMEMBER.match(last)
     return bool(asked and _goes_on(asked["what"] or "", last))
@@ -124,8 +124,7 @@ def _goes_on(what: str, sentence: str) -> bool:
 
 
 def _opened(what: str, sentence: str, after: str) -> tuple[str, str] | None:
-    """What follows a "remember this:" is meant as a whole: the list, the code, or the rest of the paragraph. And the
-    rest."""
+    """What follows a "remember this:" (the list, the code, or the rest of the paragraph), and the text after it."""
     before = sentence.strip()
     lines = after.split("\n")
     code = _code(lines) if sentence.endswith("\n") and _goes_on(what, before) else 0
@@ -142,7 +141,7 @@ def _opened(what: str, sentence: str, after: str) -> tuple[str, str] | None:
 
 
 def _paragraph(lines: Sequence[str]) -> int:
-    """How many lines belong to a paragraph, or to a list with gaps."""
+    """Number of lines of a paragraph, or of a list with gaps."""
     count = 0
     while count < len(lines) and (lines[count].strip() or (not count and len(lines) > 1)):
         count += 1
@@ -152,7 +151,7 @@ def _paragraph(lines: Sequence[str]) -> int:
 
 
 def _code(lines: Sequence[str]) -> int:
-    """How many lines a fence takes that comes first, whatever is in it; 0 if none does."""
+    """Number of lines of a fence at the start; 0 if there is none."""
     start = next((number for number, line in enumerate(lines[:2]) if line.strip()), 0)
     opens = FENCE.match(lines[start])
     if not opens:

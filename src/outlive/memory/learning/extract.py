@@ -29,7 +29,7 @@ from outlive.memory.learning.candidate import (
 )
 from outlive.memory.learning.explicit_requests import Statement, asks_to_remember, statements
 from outlive.memory.learning.utterances import (
-    WALL,
+    PASTED_WALL_CHARS,
     Utterance,
     asks_for_code,
     found_in_reading,
@@ -43,12 +43,12 @@ from outlive.origin import user_words
 from outlive.secrets import SecretFound, mask
 from outlive.stores.memories.records import Kind, Memory, Provenance, Scope
 
-MOST = 4
+MAX_CANDIDATES = 4
 """Candidates from one answer. A turn that teaches more than a few things teaches none."""
-KNOWN = 30
-"""Memories that a request for extraction names at most."""
-_RESTATED = 0.5
-"""Share of a candidate's word triples that are in the system prompt, from which on it restates the system prompt."""
+MAX_KNOWN_NAMED = 30
+"""Existing memories that a request for extraction lists."""
+_RESTATED_SHARE = 0.5
+"""A candidate restates the system prompt if this share of its word triples occurs there."""
 _WORD = re.compile(r"\w+")
 _PROMPT = re.compile(
     r"(?i)^\W*(?:you are|you're|as) (?:an?|the)\b[^.\n]{0,80}\b(?:assistant|agent|model|AI|expert|harness)\b"
@@ -61,14 +61,14 @@ _PROMPT = re.compile(
 def candidates(
     events: Sequence[Event], *, session: str = "", after: int = 0, near: Near = lambda _: ()
 ) -> list[Candidate]:
-    """What the user asked to remember after an event, and the standing corrections that they made."""
+    """What the user asked to remember after an event, and their standing corrections."""
     system = system_of(events)
     found: list[Candidate] = []
-    for one in utterances(events, after=after):
-        if one.who == "user":
-            source = Provenance(session=session, event=one.event)
-            made = (candidate_of(statement, source) for statement in statements(one.text))
-            found += (candidate for candidate in made if not is_restated(candidate.body, system))
+    for utterance in utterances(events, after=after):
+        if utterance.who == "user":
+            source = Provenance(session=session, event=utterance.event)
+            proposed = (candidate_of(statement, source) for statement in statements(utterance.text))
+            found += (candidate for candidate in proposed if not is_restated(candidate.body, system))
     unique: list[Candidate] = []
     for candidate in found:
         beside = near(candidate)
@@ -83,19 +83,21 @@ def candidates(
     return unique
 
 
-def _same_event(one: Provenance, other: Provenance) -> bool:
-    return bool(one.session) and (one.session, one.event) == (other.session, other.event)
+def _same_event(first: Provenance, other: Provenance) -> bool:
+    return bool(first.session) and (first.session, first.event) == (other.session, other.event)
 
 
 def unheard(events: Sequence[Event], *, after: int = 0) -> list[str]:
-    """How messages begin that ask to remember what is too long to be the user's own statement."""
-    own = {one.event for one in utterances(events, after=after) if one.who == "user"}
+    """Beginnings of messages that ask to remember something too long to be the user's own statement."""
+    own = {utterance.event for utterance in utterances(events, after=after) if utterance.who == "user"}
     long = (
         user_words(event.blocks).strip()
         for event in events
         if isinstance(event, UserSaid) and event.id > after and event.id not in own
     )
-    asked = (text for text in long if len(text) > WALL and (asks_to_remember(text) or asks_for_code(text)))
+    asked = (
+        text for text in long if len(text) > PASTED_WALL_CHARS and (asks_to_remember(text) or asks_for_code(text))
+    )
     return [" ".join(text[:60].split()) for text in asked]
 
 
@@ -105,24 +107,34 @@ def unheard(events: Sequence[Event], *, after: int = 0) -> list[str]:
 def extraction_request(
     events: Sequence[Event], existing: Sequence[Memory], *, after: int = 0, longest: int = 60_000
 ) -> str:
-    """The prompt. Words of tools and pages are in it as short quotations, marked as such. Of the memories
-    that exist it names the first, those nearest to what was said, without those that must not reach a model."""
-    heard = utterances(events, after=after)
-    shown = {one.event: f"[event {one.event}, {_WHO[one.who]}]\n{_quoted(one)}" for one in heard}
+    """The prompt for extraction.
+
+    It quotes tools and pages briefly and marks them as such. It lists the memories most related to what was said,
+    without those that must not reach a model.
+    """
+    spoken_texts = utterances(events, after=after)
+    shown = {
+        utterance.event: f"[event {utterance.event}, {_SPEAKERS[utterance.who]}]\n{_quoted(utterance)}"
+        for utterance in spoken_texts
+    }
     size = sum(map(len, shown.values()))
-    for one in sorted(heard, key=lambda one: (_KEPT[one.who], one.event)):
+    for dropped in sorted(spoken_texts, key=lambda utterance: (_KEEP_ORDER[utterance.who], utterance.event)):
         if size > longest and len(shown) > 1:
-            size -= len(shown.pop(one.event))
-    left = len(heard) - len(shown)
-    lines = [f"({left} events are left out for length)"] * bool(left) + list(shown.values())
-    named = islice((memory for memory in existing if not guard.blocked_reason(memory)), KNOWN)
+            size -= len(shown.pop(dropped.event))
+    omitted = len(spoken_texts) - len(shown)
+    lines = [f"({omitted} events are left out for length)"] * bool(omitted) + list(shown.values())
+    named = islice((memory for memory in existing if not guard.blocked_reason(memory)), MAX_KNOWN_NAMED)
     known = [f"{m.scope}/{m.slug} ({m.type}): {mask(m.name)} — {mask(m.description)[:160]}" for m in named]
-    return _REQUEST.format(most=MOST, known="\n".join(known) or "(none)", log="\n\n".join(lines) or "(nothing)")
+    return _REQUEST.format(
+        most=MAX_CANDIDATES, known="\n".join(known) or "(none)", log="\n\n".join(lines) or "(nothing)"
+    )
 
 
 def talk(events: Sequence[Event], *, after: int = 0) -> str:
-    """What the user and the model said after an event: what memories are near to."""
-    return "\n".join(one.text for one in utterances(events, after=after) if one.who in ("user", "model"))
+    """What the user and the model said after an event, to find related memories."""
+    return "\n".join(
+        utterance.text for utterance in utterances(events, after=after) if utterance.who in ("user", "model")
+    )
 
 
 def read_extraction(
@@ -135,10 +147,13 @@ def read_extraction(
     rejected: list[str] | None = None,
     near: Near = lambda _: (),
 ) -> list[Candidate]:
-    """The candidates in an answer. Raises InvalidAnswer when it is none; what is refused of it goes to `rejected`.
-    Only what was shown (`existing`) can be updated or superseded by name; what is `near` is compared besides."""
+    """The candidates in an answer. Raises InvalidAnswer if it has none; refused ones go to `rejected`.
+
+    Only memories that were shown (`existing`) can be updated or superseded by name; `near` finds others to compare
+    with.
+    """
     form = read_answer(answer, _Answer)
-    heard = {one.event: one for one in utterances(events, after=after)}
+    heard = {utterance.event: utterance for utterance in utterances(events, after=after)}
     system = system_of(events)
     found: list[Candidate] = []
     refused = [] if rejected is None else rejected
@@ -151,8 +166,8 @@ def read_extraction(
         placed = against(candidate, [*existing, *near(candidate)])
         if placed is None or any(normalized(placed.body) == normalized(other.body) for other in found):
             refused.append(f"{item.name[:60]!r} is remembered already")
-        elif len(found) >= MOST:
-            refused.append(f"{item.name[:60]!r} is one more than {MOST}")
+        elif len(found) >= MAX_CANDIDATES:
+            refused.append(f"{item.name[:60]!r} is one more than {MAX_CANDIDATES}")
         else:
             found.append(placed)
     return found
@@ -181,10 +196,10 @@ def _checked(
 ) -> Candidate:
     source = heard.get(item.event)
     if source is None or not is_quote(item.quote, source.text):
-        raise InvalidAnswer(f"{item.name[:60]!r} rests on words that nobody said in event {item.event}")
+        raise InvalidAnswer(f"{item.name[:60]!r} quotes words that are not in event {item.event}")
     targets = {f"{memory.scope}/{memory.slug}": memory for memory in existing}
     if item.action != "add" and item.target not in targets:
-        raise InvalidAnswer(f"{item.name[:60]!r} is about {item.target!r}, which is no memory")
+        raise InvalidAnswer(f"{item.name[:60]!r} is about {item.target!r}, which does not exist")
     old = targets.get(item.target)
     candidate = replace(
         _attributed(item, source, list(heard.values()), session, system),
@@ -201,7 +216,7 @@ def _checked(
 
 
 def _acceptable(candidate: Candidate, system: str) -> Memory:
-    """The candidate as a memory; refused where not even the user's consent would let it in."""
+    """The candidate as a memory. Raises InvalidAnswer if not even the user's consent would admit it."""
     if is_restated(f"{candidate.description}\n{candidate.body}", system):
         raise InvalidAnswer(f"{candidate.name[:60]!r} restates the system prompt")
     memory = candidate.memory()
@@ -210,9 +225,11 @@ def _acceptable(candidate: Candidate, system: str) -> Memory:
 
 
 def _attributed(item: _Item, source: Utterance, heard: Sequence[Utterance], session: str, system: str) -> Candidate:
-    """The candidate in the user's own words where the model quotes them; else in the model's, and labelled so, or
-    labelled with the tool or page that the words are from. Of a reading that only the user could confirm, the
-    sentences of the user that it rests on are kept instead."""
+    """Attribute a candidate: in the user's own words if the model quotes them; else in the model's, labelled as its
+    reading, or as the words of a tool or page.
+
+    If only the user could confirm the reading, the user's sentences that it rests on are stored instead.
+    """
     body = item.body.strip() or item.quote.strip()
     own = quoted_sentences(body, source.text) if source.who == "user" else ""
     if not own:
@@ -237,11 +254,11 @@ def _attributed(item: _Item, source: Utterance, heard: Sequence[Utterance], sess
 
 
 def is_restated(text: str, system: str) -> bool:
-    """Whether a text is a part of the system prompt said again, or addresses a model as one."""
+    """Whether a text repeats a part of the system prompt, or addresses a model."""
     if _PROMPT.match(text):
         return True
     mine, theirs = _triples(text), _triples(system)
-    return bool(mine) and len(mine & theirs) / len(mine) >= _RESTATED
+    return bool(mine) and len(mine & theirs) / len(mine) >= _RESTATED_SHARE
 
 
 def _triples(text: str) -> set[tuple[str, str, str]]:
@@ -250,7 +267,7 @@ def _triples(text: str) -> set[tuple[str, str, str]]:
 
 
 def _refused(candidate: Candidate) -> bool:
-    """What may not be remembered is not offered."""
+    """Whether the candidate may not be remembered, and so is not offered."""
     try:
         guard.checked(candidate.memory())
     except (MemoryRefused, SecretFound):
@@ -258,17 +275,17 @@ def _refused(candidate: Candidate) -> bool:
     return False
 
 
-def _quoted(one: Utterance) -> str:
-    text = mask(one.text)
-    longest = 4_000 if one.who in ("user", "model") else 600
+def _quoted(utterance: Utterance) -> str:
+    text = mask(utterance.text)
+    longest = 4_000 if utterance.who in ("user", "model") else 600
     if len(text) > longest:
         text = f"{text[:longest]}… ({len(text) - longest} more characters)"
-    return json.dumps(text, ensure_ascii=False) if one.who in ("tool", "web") else text
+    return json.dumps(text, ensure_ascii=False) if utterance.who in ("tool", "web") else text
 
 
-_WHO = {"user": "the user", "model": "the assistant", "tool": "a tool result", "web": "a page from the web"}
-_KEPT = {"tool": 0, "web": 0, "model": 1, "user": 2}
-"""In which order words make way where there are too many; those of the user last."""
+_SPEAKERS = {"user": "the user", "model": "the assistant", "tool": "a tool result", "web": "a page from the web"}
+_KEEP_ORDER = {"tool": 0, "web": 0, "model": 1, "user": 2}
+"""Drop order if there is too much text; the user's words go last."""
 _REQUEST = """\
 Below is the end of a session between a user and an assistant. Say what is worth remembering for later sessions: who
 the user is (type user), how they want things done (feedback), what is going on in the project and why (project),

@@ -1,4 +1,4 @@
-"""Keeping something new in its place among what is known."""
+"""Stores a candidate: adds it, updates a memory, or supersedes one."""
 
 from msgspec.structs import replace
 
@@ -8,12 +8,12 @@ from outlive.memory.prompt_block import key_of
 from outlive.memory.search import Finder
 from outlive.stores.memories.records import Memory
 
-NEAR = 60
-"""Memories that something new is compared with: those that have most words in common with it."""
+MAX_COMPARED = 60
+"""A candidate is compared with this many memories, those that share the most words with it."""
 
 
 def keep(candidate: Candidate, memories: Memories, finder: Finder) -> str:
-    """Add, update or supersede, whichever fits; says what was done."""
+    """Add, update or supersede, whichever fits; returns what was done."""
     if candidate.scope not in memories.stores:
         candidate = replace(candidate, scope="project")
     close = near(candidate, memories, finder)
@@ -28,6 +28,7 @@ def keep(candidate: Candidate, memories: Memories, finder: Finder) -> str:
 
 
 def near(candidate: Candidate, memories: Memories, finder: Finder) -> list[Memory]:
-    """What it may say again, say more about or correct: what is called so, and what has most words in common."""
-    words = finder.look().near(f"{candidate.name}\n{candidate.body}", NEAR)
+    """Memories that the candidate may repeat, extend or correct: those with its name, and those that share the most
+    words."""
+    words = finder.look().near(f"{candidate.name}\n{candidate.body}", MAX_COMPARED)
     return list({key_of(memory): memory for memory in (*memories.called(candidate.name), *words)}.values())

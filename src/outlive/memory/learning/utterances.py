@@ -1,7 +1,7 @@
-"""Who said what in a log: the user, the model, a tool or a web page; and whether a text is a quotation of the user.
+"""Who said what in a log: the user, the model, a tool or a web page; and whether a text quotes the user.
 
-Works on the full log, so that what left the view still counts, but not what was undone. What the harness put into a
-message counts as nobody's words.
+Works on the full log, so text that left the view still counts; undone text does not. Text that the harness injected
+belongs to no one.
 """
 
 import re
@@ -19,12 +19,12 @@ from outlive.origin import user_words
 from outlive.sentences import outside_tags, sentence_end
 from outlive.stores.memories.records import Provenance, Who
 
-WALL = 6_000
-"""Characters: a longer message was pasted, and nothing in it is the user's own statement."""
+PASTED_WALL_CHARS = 6_000
+"""A longer message counts as pasted: nothing in it is the user's own statement."""
 MOST_FENCES, BEFORE_FENCE = 200, 1_000
-"""Fences of a text, and the characters before each, that are searched for a request to remember it."""
-QUOTE = 3
-"""Words that a quotation has at least, unless it is the whole message: a shorter one is found anywhere."""
+"""Number of fences of a text, and characters before each, that are searched for a request to remember the code."""
+MIN_QUOTE_WORDS = 3
+"""Minimum length of a quotation, unless it is the whole message: a shorter one is found anywhere."""
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
@@ -43,13 +43,14 @@ class Utterance(msgspec.Struct, frozen=True):
 
 
 def system_of(events: Iterable[Event]) -> str:
-    """The system prompts of a log, without the memories in them: a correction of one repeats its words."""
+    """The system prompts of a log without the memories in them, because a correction repeats the words of what it
+    corrects."""
     prompts = (event.system for event in events if isinstance(event, (SessionStarted, SystemChanged)))
     return "\n".join(dict.fromkeys(prompt.partition(TITLE)[0] for prompt in prompts))
 
 
 def utterances(events: Sequence[Event], *, after: int = 0) -> list[Utterance]:
-    """All that was said after an event, oldest first."""
+    """Everything that was said after an event, oldest first."""
     gone = _undone(events)
     calls: dict[str, ToolCall] = {}
     found = []
@@ -68,12 +69,12 @@ def utterances(events: Sequence[Event], *, after: int = 0) -> list[Utterance]:
                 found.append(Utterance(event.id, who, event.text, event.time))
             case _:
                 pass
-    return [one for one in found if one.text.strip()]
+    return [utterance for utterance in found if utterance.text.strip()]
 
 
 def typed(text: str) -> str:
-    """The user's words without what they pasted: markup, code, quotations. Code that they ask to remember stays."""
-    if len(text) > WALL:
+    """The user's words without pasted markup, code and quotations. Code that they ask to remember stays."""
+    if len(text) > PASTED_WALL_CHARS:
         return ""
     parts: list[str] = []
     end = 0
@@ -85,7 +86,7 @@ def typed(text: str) -> str:
 
 
 def asks_for_code(text: str) -> bool:
-    """Whether a text asks to remember code that follows."""
+    """Whether a text asks to remember the code that follows."""
     starts = (fence.start() for fence in islice(_FENCE.finditer(text), MOST_FENCES))
     return any(asks_for_what_follows(text[max(0, start - BEFORE_FENCE) : start]) for start in starts)
 
@@ -113,23 +114,23 @@ def _from_web(call: ToolCall | None) -> bool:
 
 
 def attribute(text: str, events: Sequence[Event], *, session: str = "") -> tuple[str, Provenance]:
-    """A text that a model wants to keep, and who said it: the user where it is a quotation of their words (the text
-    is then what they wrote), else the tool or page in which it is found literally, else the model."""
+    """The text to store and who said it: the user if it quotes them (in their exact words), else the tool or page
+    that contains it literally, else the model."""
     heard = utterances(events)
-    for one in reversed(heard):
-        if one.who == "user" and (own := quoted_sentences(text, one.text)):
-            return own, Provenance(who="user", session=session, event=one.event)
+    for utterance in reversed(heard):
+        if utterance.who == "user" and (own := quoted_sentences(text, utterance.text)):
+            return own, Provenance(who="user", session=session, event=utterance.event)
     if read := found_in_reading(text, heard):
         return text, Provenance(who=read.who, session=session, event=read.event)
     return text, Provenance(who="model", session=session, event=events[-1].id if events else 0)
 
 
 def quoted_sentences(text: str, message: str) -> str:
-    """The sentences of a message in which a text is found literally, as they are written; or nothing.
+    """The whole sentences of a message that contain the text literally; empty if there are none.
 
-    They are taken whole, and a list with the line above it: a part may say the opposite ("never" + "push to main").
+    Whole sentences, and a list with the line above it: a part may say the opposite ("never" + "push to main").
     """
-    if len(text) > WALL or len(message) > WALL or _words_of(text) not in _words_of(message):
+    if len(text) > PASTED_WALL_CHARS or len(message) > PASTED_WALL_CHARS or _words_of(text) not in _words_of(message):
         return ""
     wanted = normalized(text).casefold()
     for statement in statements(message):
@@ -148,9 +149,9 @@ def quoted_sentences(text: str, message: str) -> str:
 
 
 def is_quote(quote: str, text: str) -> bool:
-    """Whether a text contains these words in a row. Fewer than `QUOTE` have to be the whole text."""
+    """Whether a text contains these words in sequence. Fewer than `MIN_QUOTE_WORDS` have to be the whole text."""
     part, whole = _words_of(quote), _words_of(text)
-    return part.strip() != "" and (part == whole or (part.count(" ") > QUOTE and part in whole))
+    return part.strip() != "" and (part == whole or (part.count(" ") > MIN_QUOTE_WORDS and part in whole))
 
 
 def _words_of(text: str) -> str:
@@ -158,13 +159,13 @@ def _words_of(text: str) -> str:
 
 
 def found_in_reading(text: str, heard: Sequence[Utterance]) -> Utterance | None:
-    """The newest tool result or page that contains the words of a text in a row."""
-    read = (one for one in reversed(heard) if one.who in ("tool", "web"))
-    return next((one for one in read if is_quote(text, one.text)), None)
+    """The newest tool result or page that contains the words of a text in sequence."""
+    read = (utterance for utterance in reversed(heard) if utterance.who in ("tool", "web"))
+    return next((utterance for utterance in read if is_quote(text, utterance.text)), None)
 
 
 def _paragraphs(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span, extended to whole paragraphs, and to the one before where that ends in a colon."""
+    """The span extended to whole paragraphs, and to the one before if it ends in a colon."""
     breaks = [(0, 0), *(match.span() for match in _BLANK.finditer(text)), (len(text), len(text))]
     first = max(number for number, (_, after) in enumerate(breaks) if after <= start)
     while first and text[: breaks[first][0]].rstrip().endswith(":"):
@@ -173,7 +174,7 @@ def _paragraphs(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _sentences(text: str, begin: int, stop: int, start: int, end: int) -> tuple[int, int]:
-    """The span from `start` to `end`, extended to whole sentences of the line from `begin` to `stop`."""
+    """The span from `start` to `end` extended to whole sentences of the line from `begin` to `stop`."""
     first = last = begin
     while last < min(stop, end):
         if last <= start:

@@ -1,4 +1,5 @@
-"""From text to terms: folded, stemmed, without stop words; names in code also in parts; unspaced text in bigrams."""
+"""Tokenisation: terms are folded and stemmed, without stop words; identifiers also in parts, unspaced scripts in
+bigrams."""
 
 import re
 import unicodedata
@@ -10,9 +11,9 @@ import Stemmer
 from outlive.memory.retrieval.dates import date_terms
 from outlive.memory.retrieval.stopwords import STOP, WEAK
 
-LONGEST_TEXT = 200_000
-"""Characters of one text that are looked at. A log line longer than that is found by its beginning."""
-_LONGEST_TERM = 64
+MAX_TEXT_CHARS = 200_000
+"""Only the beginning of a longer text is indexed."""
+_MAX_TERM_CHARS = 64
 _UNSPACED = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _UNSPACED += "\U00020000-\U0003134f"
 """Scripts that put no spaces between words, or glue particles to them: there, two neighbouring signs are a term."""
@@ -25,26 +26,26 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 
 _stemmer = Stemmer.Stemmer("english")
 VERSION = f"1 {Stemmer.version()}"
-"""Goes into caches: terms made by another version are not comparable."""
+"""Stored in caches: terms of another version are not comparable."""
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text, in order, repeated as often as they occur."""
-    text = unicodedata.normalize("NFKC", text[:LONGEST_TEXT])
+    """The terms of a text in order, with repetitions."""
+    text = unicodedata.normalize("NFKC", text[:MAX_TEXT_CHARS])
     found: list[str] = []
     for word in _WORD.findall(text):
-        found.extend(_of_word(word[:_LONGEST_TERM]))
+        found.extend(_of_word(word[:_MAX_TERM_CHARS]))
     found.extend(_of_dates(text))
     return found
 
 
 def terms_of_date(date: str) -> list[str]:
-    """The terms of a date field: those of the date alone, not the time of day; any other text is read as text."""
-    return list(_of_dates(unicodedata.normalize("NFKC", date[:LONGEST_TEXT]))) or terms(date)
+    """The terms of a date field without the time of day; other text is tokenised as text."""
+    return list(_of_dates(unicodedata.normalize("NFKC", date[:MAX_TEXT_CHARS]))) or terms(date)
 
 
 def is_telling(term: str) -> bool:
-    """Whether sharing this term means something."""
+    """Whether sharing this term is significant."""
     return term not in _WEAK_STEMS
 
 

@@ -9,7 +9,7 @@ from outlive.private import make_private
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Put a whole new file in place of an old one. Not synced: what is kept here can be made again."""
+    """Replace a file atomically. Not synced: everything stored here can be rebuilt."""
     make_private(path.parent)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

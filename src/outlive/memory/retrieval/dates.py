@@ -1,6 +1,6 @@
-"""Dates as words: "8 May 2023", "May 8th, 2023" and "2023-05-08" all become the terms of that day, month and year.
+"""Dates as terms: "8 May 2023", "May 8th, 2023" and "2023-05-08" yield the same terms for day, month and year.
 
-Relative dates ("last week") are left alone: what they mean depends on who reads them when.
+Relative dates ("last week") are ignored: their meaning depends on when they are read.
 """
 
 import re
@@ -27,7 +27,7 @@ _WRITTEN = tuple(
 
 
 def date_terms(lowered: str) -> Iterator[str]:
-    """The terms of every date written in a lower-case text: month, year and month, month and day, the whole date."""
+    """The terms of all dates in a lower-case text: month, year and month, month and day, the whole date."""
     if not any(sign.isdigit() for sign in lowered) and " may" not in lowered:
         return
     for pattern in _WRITTEN:

@@ -1,7 +1,7 @@
-"""What the index keeps of an entry, how much each of its fields counts, and which entries it belongs with.
+"""The indexed form of an entry: field weights, and which entries it belongs with.
 
-Turns of a dialogue say their session and position themselves. Of other entries it is read from what they have:
-entries of one date were written on one occasion, and names that end in a number ("D1:3", "note-12") count on.
+Turns of a dialogue state their session and position. For other entries both are inferred: equal dates mean one
+occasion, and names that end in a number ("D1:3", "note-12") form a sequence.
 """
 
 import re
@@ -14,7 +14,7 @@ from outlive.memory.retrieval.entry import Entry, digest
 
 _NUMBERED = re.compile(r"(.*?)(\d{1,9})", re.DOTALL)
 NAME, DESCRIPTION, KEYS, BODY, DATE = 2.0, 1.5, 1.0, 1.0, 1.0
-"""Weights of the fields: multiples of a half, so that sums of them are exact in whatever order they are taken."""
+"""Field weights: multiples of a half, so that sums are exact in any order."""
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True):
@@ -26,7 +26,7 @@ class Place(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Document(msgspec.Struct, frozen=True, array_like=True):
-    """An indexed entry. `terms` are joined by spaces: they are needed again only when it is removed."""
+    """An indexed entry. `terms` are joined by spaces, because they are needed only for its removal."""
 
     key: str
     content: bytes
@@ -34,11 +34,11 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     terms: str
     place: Place
     passage: bytes
-    """The digest of the text that is embedded."""
+    """The digest of the embedded text."""
 
 
 def indexed(entry: Entry, known: bytes) -> tuple[Document, dict[str, float]]:
-    """A document, given the digest of its content, and the weights of its terms."""
+    """The document of an entry with the digest of its content, and the weights of its terms."""
     weights: defaultdict[str, float] = defaultdict(float)
     for text, weight in (
         (entry.name, NAME),
@@ -64,7 +64,7 @@ def place(entry: Entry) -> Place:
 
 
 def passage(entry: Entry) -> str:
-    """The text of an entry that is embedded: each part once, a name only where it is made of words."""
+    """The text of an entry to embed: each part once, the name only if it consists of words."""
     name = entry.name.replace("-", " ").replace("_", " ")
     parts = [name] if sum(map(str.isalpha, name)) > len(name) / 2 else []
     parts += [entry.description, *entry.keys, entry.body]

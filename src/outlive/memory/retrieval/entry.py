@@ -1,4 +1,4 @@
-"""What goes into the index and what comes out of it."""
+"""Input and output of the index."""
 
 import hashlib
 
@@ -8,7 +8,7 @@ from outlive.errors import OutliveError
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One text to be found. Turns of a dialogue also say their session (`group`) and their `position` in it."""
+    """A text to be found. Turns of a dialogue also state their session (`group`) and their `position` in it."""
 
     key: str
     name: str
@@ -21,18 +21,22 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class DenseUnavailable(OutliveError):
-    """Dense retrieval was asked for by name, and its parts are not installed or cannot be loaded."""
+    """Dense retrieval was requested, but its packages are not installed or cannot be loaded."""
 
 
 class SearchHit(msgspec.Struct, frozen=True):
-    """An entry that was found. Scores can be compared within one answer."""
+    """A found entry. Scores are comparable within one answer."""
 
     key: str
     score: float
+    words: float = 0.0
+    """The share of the query that its own words cover."""
+    meaning: float | None = None
+    """The cosine of its embedding and the query's; None without an embedding model."""
 
 
 def digest(*texts: str) -> bytes:
-    """Tells texts apart by content; lengths keep `("ab", "c")` and `("a", "bc")` different."""
+    """A digest of several texts; lengths distinguish `("ab", "c")` from `("a", "bc")`."""
     state = hashlib.blake2b(digest_size=16)
     for text in texts:
         raw = text.encode("utf-8", "surrogatepass")
@@ -42,6 +46,6 @@ def digest(*texts: str) -> bytes:
 
 
 def content(entry: Entry) -> bytes:
-    """The digest of everything about an entry that its place in the index depends on."""
+    """The digest of everything that the index depends on."""
     fields = (entry.key, entry.name, entry.description, entry.body, entry.date, entry.group, str(entry.position))
     return digest(*fields, *entry.keys)

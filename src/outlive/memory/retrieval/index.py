@@ -1,4 +1,4 @@
-"""Which entry sits in which slot, and the word index over them. Knows nothing of meaning, ranking or disks."""
+"""Assigns entries to slots and maintains the word index over them. No embeddings, ranking or disk access here."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ class TextIndex:
 
     @property
     def size(self) -> int:
-        """Slots, empty ones included."""
+        """Number of slots, empty ones included."""
         return len(self._documents)
 
     def held(self) -> list[str]:
@@ -49,7 +49,7 @@ class TextIndex:
         return self._slots[key]
 
     def put(self, entry: Entry, content: bytes) -> int:
-        """Add an entry whose key is not there yet; the slot it got."""
+        """Add an entry with a new key; returns its slot."""
         document, weights = indexed(entry, content)
         if self._free:
             slot = self._free.pop()
@@ -63,7 +63,7 @@ class TextIndex:
         return slot
 
     def drop(self, key: str) -> int:
-        """Remove an entry that is there; the slot it leaves empty."""
+        """Remove an entry; returns its slot, which is empty now."""
         slot = self._slots.pop(key)
         document = self.document(slot)
         self._documents[slot] = None
@@ -74,7 +74,7 @@ class TextIndex:
         return slot
 
     def beside(self, slot: int, distance: int) -> list[int]:
-        """The slots right before and after one in its line, at a distance."""
+        """The slots before and after one in its line, at a distance."""
         place = self.document(slot).place
         if not place.line:
             return []

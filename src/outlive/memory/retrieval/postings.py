@@ -1,6 +1,6 @@
-"""The inverted index: which documents hold a term, and how heavily. Filled by slot number, scored by BM25.
+"""The inverted index: which documents contain a term, and with which weight. Scored by BM25, addressed by slot.
 
-Lists read from a cache stay packed until a query or a change asks for them, so that a fresh process answers at once.
+Lists from a cache stay packed until a query or a change needs them, so that a fresh process answers at once.
 """
 
 import heapq
@@ -11,13 +11,12 @@ from collections.abc import Iterable, Mapping
 from outlive.memory.retrieval.document import Document
 
 K1, B = 0.9, 0.4
-"""Little saturation and little weight on length: entries are short, and a long one is not worse for it."""
-BACKGROUND = 100
-"""Documents of everyday text that are taken to be there as well, so that in a store of three entries a word that all
-of them hold still tells something."""
+"""Low saturation and length normalisation: entries are short, and a long one is not worse."""
+BACKGROUND_DOCUMENTS = 100
+"""Virtual documents of everyday text, so that in a store of three entries a word in all of them still counts."""
 
 WORK, REFINED = 20_000, 1000
-"""So many postings are looked at for one query; of what was found then, so many are scored to the end."""
+"""Postings examined per query, and results that are then scored completely."""
 
 
 class Postings:
@@ -29,7 +28,7 @@ class Postings:
         self._count = 0
 
     def restore(self, documents: Iterable[Document]) -> None:
-        """Take over the lengths of documents whose lists are already in the packed form, slots counting from 0."""
+        """Take over the lengths of documents whose lists are already packed, with slots from 0."""
         self._lengths = [document.length for document in documents]
         self._total = sum(self._lengths)
         self._count = len(self._lengths)
@@ -53,17 +52,17 @@ class Postings:
                 self._open.pop(term, None)
 
     def weigh(self, query: Iterable[str]) -> dict[str, float]:
-        """What each term of a query tells: much when few documents hold it, most when none does."""
+        """The weight of each query term: high for rare terms, highest for unknown ones."""
         found = {}
         for term in dict.fromkeys(query):
             holders = len(self._list(term))
-            found[term] = math.log(1 + (self._count + BACKGROUND - holders + 0.5) / (holders + 0.5))
+            found[term] = math.log(1 + (self._count + BACKGROUND_DOCUMENTS - holders + 0.5) / (holders + 0.5))
         return found
 
     def scores(self, weighed: Mapping[str, float]) -> dict[int, float]:
-        """BM25 of the documents that hold a term of the query, by slot; rare terms first.
+        """BM25 scores by slot, rare terms first.
 
-        Past a bounded amount of work, the commonest terms only add to the best that the rarer ones have found.
+        Past a bounded amount of work, common terms only add to the best results of the rarer ones.
         """
         found: dict[int, float] = {}
         average = self._total / self._count if self._total else 1.0
@@ -84,7 +83,7 @@ class Postings:
         return slot in self._list(term)
 
     def packed(self, renumbered: Mapping[int, int] | None) -> dict[str, bytes]:
-        """Every list in its packed form, under new slot numbers where some are given."""
+        """Every list in packed form, with slots renumbered if asked for."""
         if renumbered is None:
             return self._packed | {term: _pack(holders) for term, holders in self._open.items()}
         return {

@@ -1,27 +1,27 @@
-"""From the score of each entry on its own to the order of the answer.
+"""Ranking: from scores of single entries to the order of the answer.
 
-An entry is lifted by what it stands beside: by the words of its neighbours, because in a dialogue an answer rarely
-repeats the question, and by the best of its group, because what belongs together was said on one occasion.
+An entry is lifted by the word scores of its neighbours, because in a dialogue an answer rarely repeats the question,
+and by the best entry of its group, because they come from one occasion.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 
 from outlive.memory.retrieval.index import TextIndex
 
-LIFTING = 50
-"""So many of the best lift others."""
+LIFTING_ENTRIES = 50
+"""The best entries that lift others."""
 NEIGHBOURS = ((1, 0.3), (2, 0.15))
-"""The share of a neighbour's score by words, at a distance."""
-GROUP = 0.3
-"""The share of the score of the best in the group; an entry without one is its own."""
+"""Share of a neighbour's word score, by distance."""
+GROUP_WEIGHT = 0.3
+"""Share of the best score in the group; an entry without a group is its own."""
 
 
 def lifted(
     index: TextIndex, best: Iterable[int], own: Callable[[int], float], words: Mapping[int, float], count: int
 ) -> list[tuple[int, float]]:
     """Slots and scores of the best entries and of those they lift, highest first, ties by key."""
-    order = sorted(best, key=lambda slot: (-own(slot), index.document(slot).key))[: max(count, LIFTING)]
-    lifting = order[:LIFTING]
+    order = sorted(best, key=lambda slot: (-own(slot), index.document(slot).key))[: max(count, LIFTING_ENTRIES)]
+    lifting = order[:LIFTING_ENTRIES]
     extra: dict[int, float] = {}
     group_best: dict[str, float] = {}
     for slot in lifting:
@@ -35,6 +35,6 @@ def lifted(
     for slot in {*order, *extra}:
         group = index.document(slot).place.group
         together = group_best.get(group, 0.0) if group else own(slot)
-        scored.append((slot, own(slot) + extra.get(slot, 0.0) + GROUP * together))
+        scored.append((slot, own(slot) + extra.get(slot, 0.0) + GROUP_WEIGHT * together))
     scored.sort(key=lambda pair: (-pair[1], index.document(pair[0]).key))
     return scored

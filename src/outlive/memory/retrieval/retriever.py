@@ -1,4 +1,4 @@
-"""Holds entries, answers queries about them, and keeps the index for the next process."""
+"""Holds entries, answers queries, and caches the index for the next process."""
 
 import threading
 from collections.abc import Iterable, Mapping
@@ -15,40 +15,47 @@ from outlive.memory.retrieval.document import passage
 from outlive.memory.retrieval.entry import DenseUnavailable, Entry, SearchHit, content
 from outlive.memory.retrieval.index import TextIndex
 from outlive.memory.retrieval.postings import strongest
-from outlive.memory.retrieval.ranking import LIFTING, lifted
+from outlive.memory.retrieval.ranking import LIFTING_ENTRIES, lifted
 
 if TYPE_CHECKING:
     from outlive.memory.retrieval.dense.meaning import Meaning
 
 INDEX, VECTORS = "index.bin", "vectors.bin"
-_LONGEST_QUERY = 4000
-"""Characters; of a longer one the beginning and the end are asked for."""
-_LITTLE = 100
-"""One in so many entries."""
-_LONG = 12
-"""Terms from which on a query counts as long: nobody expects one entry to answer all of it."""
+_MAX_QUERY_CHARS = 4000
+"""Of a longer query only the beginning and the end are used."""
+_UNSAVED_DIVISOR = 100
+"""The index is saved once more than one in this many entries is unsaved."""
+_LONG_QUERY_TERMS = 12
+"""From this many terms on a query counts as long: one entry need not match all of it."""
 
 
 class Query:
-    """A query against an index: what its terms tell, what entries score by words, and what they mean the same as."""
+    """A query against an index: term weights, word scores and cosines."""
 
     def __init__(self, text: str, index: TextIndex, meaning: "Meaning | None") -> None:
         cut = (
-            text if len(text) <= _LONGEST_QUERY else f"{text[: _LONGEST_QUERY // 2]}\n{text[-_LONGEST_QUERY // 2 :]}"
+            text
+            if len(text) <= _MAX_QUERY_CHARS
+            else f"{text[: _MAX_QUERY_CHARS // 2]}\n{text[-_MAX_QUERY_CHARS // 2 :]}"
         )
         self.index = index
         self.weighed = index.postings.weigh(terms(cut))
-        self.ideal = sum(self.weighed.values()) * min(1.0, sqrt(_LONG / max(1, len(self.weighed))))
+        self.ideal = sum(self.weighed.values()) * min(1.0, sqrt(_LONG_QUERY_TERMS / max(1, len(self.weighed))))
         self.words = index.postings.scores({term: tells / self.ideal for term, tells in self.weighed.items()})
         self.cosines = meaning.cosines(cut, index.size) if meaning is not None and cut.strip() else None
         self.telling = gate.telling(self.weighed)
 
     def own(self, slot: int) -> float:
-        """The score of an entry by itself: the share of the query that its words cover, plus the cosine."""
+        """The score of an entry alone: the share of the query that its words cover, plus the cosine."""
         return self.words.get(slot, 0.0) + (0.0 if self.cosines is None else float(self.cosines[slot]))
 
+    def hit(self, slot: int, score: float) -> SearchHit:
+        """An entry of the answer, with the parts of its score."""
+        meaning = None if self.cosines is None else float(self.cosines[slot])
+        return SearchHit(self.index.document(slot).key, score, self.words.get(slot, 0.0), meaning)
+
     def ranked(self, count: int) -> list[tuple[int, float]]:
-        wanted = max(count, LIFTING)
+        wanted = max(count, LIFTING_ENTRIES)
         if self.cosines is None:
             best = strongest(self.words, wanted)
         else:
@@ -68,7 +75,7 @@ class Query:
 
     @cached_property
     def _others(self) -> float:
-        """The cosine that an entry must stand out from."""
+        """The cosine that an entry must exceed."""
         from outlive.memory.retrieval.dense import meaning
 
         if self.cosines is None or len(self.index) < gate.OTHERS:
@@ -90,7 +97,7 @@ class Retriever:
         self._cache = cache
         self._lock = threading.RLock()
         self._unsaved = 0
-        """Entries that were put or dropped since the index was read or written."""
+        """Entries added or removed since the index was read or written."""
         self._index: TextIndex | None = None
         self._meaning: Meaning | None = None
 
@@ -99,7 +106,7 @@ class Retriever:
             return len(self._opened())
 
     def update(self, entries: Iterable[Entry]) -> None:
-        """Hold exactly these entries, working only on what is new or changed. The last of two with one key counts."""
+        """Hold exactly these entries; only new and changed ones cost work. Of two with one key the last counts."""
         wanted = {entry.key: entry for entry in entries}
         with self._lock:
             for key in self._opened().held():
@@ -111,21 +118,21 @@ class Retriever:
             self.keep()
 
     def add(self, entry: Entry) -> None:
-        """Hold this entry too, in place of one with the same key. Kept on disk with the next `save`."""
+        """Add or replace an entry. Written to disk by the next `save`."""
         with self._lock:
             self._put(entry)
             self._learn([entry])
 
     def remove(self, key: str) -> None:
-        """Hold this entry no longer; nothing happens when it is not there."""
+        """Remove an entry, if it exists."""
         with self._lock:
             if self._opened().find(key) is not None:
                 self._drop(key)
 
     def keep(self) -> None:
-        """Save it when more than a little of it is not in the cache: adding a few again is faster than writing it."""
+        """Save if enough entries are unsaved: re-adding a few is faster than writing."""
         with self._lock:
-            if self._unsaved > len(self._opened()) // _LITTLE:
+            if self._unsaved > len(self._opened()) // _UNSAVED_DIVISOR:
                 self.save()
 
     def save(self) -> None:
@@ -140,16 +147,16 @@ class Retriever:
                 self._meaning.tidy({document.passage for _, document in index.occupied()})
 
     def search(self, query: str, k: int = 10) -> list[SearchHit]:
-        """The best entries for a query, at most `k`; the best of what is there, relevant or not."""
+        """The best `k` entries for a query, relevant or not."""
         return self._answer(query, k)
 
     def select(self, query: str, k: int = 5) -> list[SearchHit]:
-        """The entries worth showing unasked, at most `k`: none when none is relevant."""
+        """At most `k` entries that are relevant enough to show unasked."""
         return self._answer(query, k, relevant=True)
 
     def near(self, text: str, k: int) -> list[str]:
-        """The keys of the entries that have most words in common with a text, rare ones above all, at most `k`. What
-        they mean does not count, and no model is needed."""
+        """The keys of at most `k` entries that share the most words with a text, rare ones above all. Uses no
+        embeddings."""
         with self._lock:
             index = self._opened()
             words = Query(text, index, None).words
@@ -163,10 +170,10 @@ class Retriever:
                 return []
             asked = Query(query, index, self._meaning)
             kept = (pair for pair in asked.ranked(k) if not relevant or asked.is_relevant(pair[0]))
-            return [SearchHit(index.document(slot).key, score) for slot, score in islice(kept, k)]
+            return [asked.hit(slot, score) for slot, score in islice(kept, k)]
 
     def _opened(self) -> TextIndex:
-        """The index, from the cache the first time it is needed."""
+        """The index, loaded from the cache on first use."""
         if self._index is None:
             meaning = self._load_meaning() if self.dense else None
             if meaning is not None and self._cache is not None and (self._cache / INDEX).exists():
@@ -178,7 +185,7 @@ class Retriever:
         return self._index
 
     def _load_meaning(self) -> "Meaning | None":
-        """What is installed may still not load. Asked for by name, that is an error; otherwise words must do."""
+        """Load the embedding model. If it was requested explicitly, failing is an error; else words must do."""
         try:
             from outlive.memory.retrieval.dense.meaning import Meaning
         except (ImportError, OSError) as error:

@@ -1,4 +1,4 @@
-"""The word index on disk, as one file with a checksum. Anything that is not exactly that is no index."""
+"""The word index on disk, as one file with a checksum. Anything else in its place is ignored."""
 
 import zlib
 from pathlib import Path
@@ -10,7 +10,7 @@ from outlive.memory.retrieval.atomic import replace
 from outlive.memory.retrieval.document import Document
 from outlive.regular import MIB, read_regular
 
-LARGEST = 512 * MIB
+MAX_FILE_BYTES = 512 * MIB
 _HEADER = f"outlive index 1 terms {VERSION}\n".encode()
 
 
@@ -26,7 +26,7 @@ _decoder = msgspec.msgpack.Decoder(Snapshot)
 
 def read(path: Path) -> Snapshot | None:
     try:
-        raw = read_regular(path, LARGEST)
+        raw = read_regular(path, MAX_FILE_BYTES)
     except OSError:
         return None
     body = memoryview(raw)[len(_HEADER) + 4 :]
@@ -39,7 +39,7 @@ def read(path: Path) -> Snapshot | None:
 
 
 def write(path: Path, snapshot: Snapshot) -> None:
-    """A cache that cannot be written (a full disk, a folder of someone else, text that is no text) is not kept."""
+    """Write the cache; if that fails (full disk, no permission, unencodable text), there is none."""
     try:
         body = msgspec.msgpack.encode(snapshot)
         replace(path, _HEADER + zlib.crc32(body).to_bytes(4, "big") + body)

@@ -1,8 +1,8 @@
 """Words that say nothing about a subject.
 
-`STOP` words are in every English sentence and are not indexed. `WEAK` words are indexed and can be searched for, but
-they are in every other prompt to a coding agent ("run it again and show me the file"), so that sharing one of
-them with an entry is no sign that the entry matters.
+`STOP` words occur in every English sentence and are not indexed. `WEAK` words are indexed and can be searched for,
+but occur in many prompts to a coding agent ("run it again and show me the file"), so sharing one with an entry does
+not make it relevant.
 """
 
 _STOP = """

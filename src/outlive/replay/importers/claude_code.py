@@ -36,7 +36,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
     joined = Joiner()
     model = ""
     for entry in _entries(path, lines, lost):
-        joined.add(entry.role, entry.blocks, entry.time, apart=True)
+        joined.add(entry.role, entry.blocks, entry.time, apart=True, offset=entry.offset)
         model = entry.model or model
     return Recording(
         id=facts.get("sessionId") or path.name.partition(".")[0],
@@ -50,7 +50,28 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         usage=_usage(lines),
         skipped=(*lost, *_left_out(path, lines)),
         damaged=len(lost),
+        last_answer=joined.last_answer,
     )
+
+
+def only_goes_on(lines: list[TranscriptLine]) -> bool:
+    """Whether lines from an answer on can be read without those before: no rewind, no compaction, nothing that the
+    program says about the session as a whole."""
+    known: set[str] = set()
+    for line in lines:
+        value = line.value
+        form = _attachment(value)
+        if form is not None and form.get("type") in (*_SETUP, "queued_command"):
+            return False
+        uuid = value.get("uuid")
+        if not isinstance(uuid, str) or value.get("isSidechain") is True:
+            continue
+        if value.get("subtype") == "compact_boundary" or value.get("isCompactSummary") is True:
+            return False
+        if known and value.get("parentUuid") not in known:
+            return False
+        known.add(uuid)
+    return True
 
 
 def _usage(lines: list[TranscriptLine]) -> tuple[RecordedUsage, ...]:
@@ -75,6 +96,7 @@ class TranscriptEntry:
     blocks: list[Block]
     time: float | None
     model: str = ""
+    offset: int = 0
 
 
 def _entries(path: Path, lines: list[TranscriptLine], lost: list[str]) -> list[TranscriptEntry]:
@@ -110,9 +132,8 @@ def _entries(path: Path, lines: list[TranscriptLine], lost: list[str]) -> list[T
             blocks = tuple(_by_the_program(blocks))
         else:
             blocks = tuple(with_origins(blocks))
-        entries.append(
-            TranscriptEntry(value["type"], list(blocks), seconds(value.get("timestamp")), message.get("model") or "")
-        )
+        time, model = seconds(value.get("timestamp")), message.get("model") or ""
+        entries.append(TranscriptEntry(value["type"], list(blocks), time, model, line.offset))
         if value["type"] == "assistant":
             answers[answer] = entries[-1]
     return entries

@@ -30,8 +30,8 @@ _FRAME = re.compile(
 )
 """What Codex writes before an output; the id and the count are of no use later, and differ every time."""
 _SCRIPT = re.compile(r"Script (completed|failed)\nWall time .*\nOutput:\n")
-Item = tuple[dict[str, Any], float | None]
-"""A response item and its time."""
+Item = tuple[dict[str, Any], float | None, int]
+"""A response item, its time, and where its line begins."""
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 
@@ -53,7 +53,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         elif kind == "compacted":
             compactions += 1
         elif kind == "response_item":
-            items.append((payload, seconds(line.value.get("timestamp"))))
+            items.append((payload, seconds(line.value.get("timestamp")), line.offset))
         elif payload.get("type") == "token_count" and isinstance(info := payload.get("info"), dict):
             usage.append(usage_of(info.get("last_token_usage"), seconds(line.value.get("timestamp")), model))
         elif payload.get("type") == "thread_rolled_back":
@@ -61,8 +61,8 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
     system = _system(meta, items, given)
     joined = Joiner()
     after_call = False
-    for item, time in items:
-        after_call = _take(joined, item, time, after_call=after_call)
+    for item, time, offset in items:
+        after_call = _take(joined, item, time, offset, after_call=after_call)
     return Recording(
         id=str(meta.get("id") or meta.get("session_id") or path.name.partition(".jsonl")[0]),
         format="codex",
@@ -74,21 +74,40 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         usage=tuple(filter(None, usage)),
         skipped=(*skipped, *_left_out(path, items)),
         damaged=len(skipped),
+        last_answer=joined.last_answer,
     )
+
+
+def only_goes_on(lines: list[TranscriptLine]) -> bool:
+    """Whether lines from an answer on can be read without those before: no compaction, nothing taken back, and no
+    words of the program, which become part of the system prompt at the beginning of a session."""
+    for line in lines:
+        kind, payload = _opened(line.value)
+        if kind in ("session_meta", "compacted") or payload.get("type") == "thread_rolled_back":
+            return False
+        if kind == "response_item" and payload.get("type") == "message" and _is_told(payload):
+            return False
+    return True
+
+
+def _is_told(item: dict[str, Any]) -> bool:
+    """Whether a message holds words of the developer or instruction files."""
+    blocks = _words(item.get("content"))
+    return item.get("role") == "developer" or any(isinstance(b, Text) and _is_instructions(b.text) for b in blocks)
 
 
 def _system(meta: dict[str, Any], items: list[Item], given: str) -> str:
     """Join the base instructions and those given before the user's first words, which are removed from `items`."""
     parts = [_instructions(meta)]
-    first = next((n for n, (item, _) in enumerate(items) if _is_users(item)), len(items) - 1)
-    for n, (item, time) in enumerate(items[: first + 1]):
+    first = next((n for n, (item, *_) in enumerate(items) if _is_users(item)), len(items) - 1)
+    for n, (item, time, offset) in enumerate(items[: first + 1]):
         if item.get("type") == "message" and item.get("role") != "assistant":
             developer = item.get("role") == "developer"
             blocks = _words(item.get("content"))
             told = [b.text for b in blocks if isinstance(b, Text) and (developer or _is_instructions(b.text))]
             parts += told
             rest = [part for part in _parts(item.get("content")) if part.get("text") not in told]
-            items[n] = ({**item, "content": rest}, time)
+            items[n] = ({**item, "content": rest}, time, offset)
     if given and not any(given.strip() in part for part in parts):
         parts.append(given)
     return "\n\n".join(dict.fromkeys(filter(None, parts)))
@@ -109,13 +128,13 @@ def _is_users(item: dict[str, Any]) -> bool:
 def _left_out(path: Path, items: list[Item]) -> list[str]:
     """Report what is not in the messages, by kind, with the reason."""
     taken = ("message", "reasoning", *_CALLS, *_OUTPUTS)
-    counts = Counter(str(item.get("type")) for item, _ in items if item.get("type") not in taken)
+    counts = Counter(str(item.get("type")) for item, *_ in items if item.get("type") not in taken)
     return [f"{path}: {count} x {kind}: {_LEFT_OUT.get(kind, 'not known')}" for kind, count in counts.items()]
 
 
 def _roll_back(items: list[Item], turns: object) -> None:
     """Remove the last turns, each from the user's words on, because the user went back."""
-    asked = [n for n, (item, _) in enumerate(items) if _is_users(item)]
+    asked = [n for n, (item, *_) in enumerate(items) if _is_users(item)]
     if isinstance(turns, int) and turns > 0 and asked:
         del items[asked[-min(turns, len(asked))] :]
 
@@ -130,18 +149,18 @@ def _opened(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return ("session_meta", value) if "id" in value else ("", {})
 
 
-def _take(joined: Joiner, item: dict[str, Any], time: float | None, *, after_call: bool) -> bool:
+def _take(joined: Joiner, item: dict[str, Any], time: float | None, offset: int, *, after_call: bool) -> bool:
     """Add one item; returns whether it was a call, after which other words begin a new answer."""
     kind = item.get("type")
     if kind == "message" and item.get("role") in ("user", "assistant", "developer"):
         role: Role = "assistant" if item["role"] == "assistant" else "user"
-        joined.add(role, _said(item), time, apart=after_call)
+        joined.add(role, _said(item), time, apart=after_call, offset=offset)
         return False
     if kind == "reasoning":
-        joined.add("assistant", _reasoning(item), time, apart=after_call)
+        joined.add("assistant", _reasoning(item), time, apart=after_call, offset=offset)
         return False
     if kind in _CALLS:
-        joined.add("assistant", (_call(item),), time)
+        joined.add("assistant", (_call(item),), time, offset=offset)
         return True
     if kind in _OUTPUTS:
         joined.add("user", (_output(item),), time)

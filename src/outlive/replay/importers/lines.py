@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from outlive.errors import OutliveError
-from outlive.regular import NAMED_LIMIT, read_named
+from outlive.regular import MAX_USER_FILE_BYTES, read_named
 from outlive.stores.logs.lines import mended_value
 
 _GZIP = b"\x1f\x8b"
@@ -27,6 +27,8 @@ class TranscriptLine(Struct, frozen=True):
 
     number: int
     value: dict[str, Any]
+    offset: int = 0
+    """Where it begins in the file, in bytes."""
 
 
 def read_lines(path: Path) -> tuple[list[TranscriptLine], tuple[str, ...]]:
@@ -34,9 +36,15 @@ def read_lines(path: Path) -> tuple[list[TranscriptLine], tuple[str, ...]]:
     raw = _bytes(path)
     if (whole := _one_object(raw)) is not None:
         return [TranscriptLine(1, whole)], ()
+    return parse_lines(path, raw)
+
+
+def parse_lines(path: Path, raw: bytes, offset: int = 0) -> tuple[list[TranscriptLine], tuple[str, ...]]:
+    """The JSON objects in bytes that begin at `offset` of a file, and the skipped lines."""
     lines: list[TranscriptLine] = []
     skipped: list[str] = []
     for number, text in enumerate(BytesIO(raw), start=1):  # unlike split(), without a second copy of the file
+        begin, offset = offset, offset + len(text)
         if not text.strip():
             continue
         try:
@@ -45,7 +53,7 @@ def read_lines(path: Path) -> tuple[list[TranscriptLine], tuple[str, ...]]:
             skipped.append(f"{path}, line {number}: not JSON ({error})")
             continue
         if isinstance(value, dict):
-            lines.append(TranscriptLine(number, value))
+            lines.append(TranscriptLine(number, value, begin))
         else:
             skipped.append(f"{path}, line {number}: not a JSON object")
     return lines, tuple(skipped)
@@ -84,7 +92,7 @@ def _bytes(path: Path) -> bytes:
 
 def _unzipped(raw: bytes, path: Path) -> bytes:
     with gzip.open(BytesIO(raw)) as file:
-        data = file.read(NAMED_LIMIT + 1)
-    if len(data) > NAMED_LIMIT:
-        raise ImportRefused(f"{path}: has more than {NAMED_LIMIT // 2**20} MiB when unpacked; split it")
+        data = file.read(MAX_USER_FILE_BYTES + 1)
+    if len(data) > MAX_USER_FILE_BYTES:
+        raise ImportRefused(f"{path}: has more than {MAX_USER_FILE_BYTES // 2**20} MiB when unpacked; split it")
     return data

@@ -10,7 +10,7 @@ from outlive.messages import ToolResult
 from outlive.replay.importers.lines import TranscriptLine
 from outlive.replay.recording import Joiner, Recording
 from outlive.stores.locations import TRANSCRIPTS
-from outlive.stores.logs.blobs import has_parts_elsewhere
+from outlive.stores.logs.blobs import has_blobs
 from outlive.stores.logs.files import FileLogStore
 from outlive.stores.logs.lines import sketch
 from outlive.stores.logs.names import session_of
@@ -31,7 +31,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         except msgspec.DecodeError as error:
             lost.append(f"{path}, line {line.number}: not an event ({error})")
             continue
-        if has_parts_elsewhere(event):
+        if has_blobs(event):
             lost.append(f"{path}, line {line.number}: the text is kept elsewhere; replay an export instead")
         events.append(sketch(event))
     return recording_of(path.name.partition(".jsonl")[0], events, tuple(lost))

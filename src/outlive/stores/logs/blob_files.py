@@ -25,7 +25,7 @@ class Blobs:
         return self.folder / f"{digest}.txt"
 
     def put(self, data: bytes) -> str:
-        """Write unless it is there already and right; a file that is not right makes way under another name."""
+        """Write the data unless it is there and intact; a damaged file is kept under another name."""
         digest = hashlib.sha256(data).hexdigest()
         path = self.path(digest)
         with errors_named("writing", path):
@@ -54,7 +54,7 @@ class Blobs:
 
 
 def _read(path: Path) -> bytes | None:
-    """What is in the file; nothing for one that we cannot have written."""
+    """The content of the file; None if it does not exist, empty if we cannot have written it."""
     try:
         return read_bytes(path)
     except UnusableFile:
@@ -62,7 +62,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _aside(path: Path) -> Path:
-    """A free name for what was found damaged; it is kept, not overwritten."""
+    """A free name for a damaged file, which is kept instead of being overwritten."""
     number = 1
     while os.path.lexists(aside := path.with_suffix(f".damaged-{number}")):
         number += 1

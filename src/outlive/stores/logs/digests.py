@@ -1,6 +1,6 @@
-"""Reads passes of older logs, whose digest is written as the rows in which it differs from the pass before.
+"""Reads passes of older logs, in which a digest is stored as a difference to the pass before.
 
-New passes are written whole. A pass whose rows are lost is named and left out; the session then makes another.
+New passes are written whole. A pass whose rows are lost is reported and left out; the session then makes another.
 """
 
 import hashlib
@@ -11,23 +11,23 @@ from msgspec.structs import asdict, replace
 
 from outlive.events import Base, Compacted, Event, Receipt, Unknown, ViewEdit
 
-MOST_PAGES = 10_000_000
-"""No session has more; a number beyond is nobody's handle."""
-LARGEST = 1 << 30
+MAX_PAGES = 10_000_000
+"""Bound on page numbers; a larger number is not a valid handle."""
+MAX_DIGEST_CHARS = 1 << 30
 """Characters of all digests of a log together."""
 
 Rows = tuple[str | tuple[int, int], ...]
-"""A digest in parts: texts, and rows of the digest before (the first, and how many)."""
+"""A digest in parts: texts, and ranges of rows of the digest before (first row, count)."""
 Ranges = tuple[tuple[int, int], ...]
-"""Numbers that follow each other: the first and the last."""
+"""Consecutive numbers as (first, last)."""
 
 
 class _Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
-    """A pass as a line has it, with the handles of the receipt beside it."""
+    """Compacted in the form of a log line, with the handles of the receipt beside it."""
 
     fold_to: int
     base: int = 0
-    """The pass whose digest the rows are from; 0 if there is none."""
+    """The pass whose digest the rows refer to; 0 if there is none."""
     rows: Rows
     hash: str
     edits: tuple[ViewEdit, ...]
@@ -43,17 +43,19 @@ _decoder = msgspec.json.Decoder(_Compacted)
 
 
 class DigestReader:
-    """Puts the digests of one log together again, in the order in which they were written."""
+    """Restores the digests of one log, in the order in which they were written."""
 
     def __init__(self) -> None:
         self._base = 0
-        self._rows: list[str] = []
+        self._digest = ""
+        self._rows: list[str] | None = []
+        """Those of the digest, once a pass builds on it."""
         self._ends = [0]
         self._numbers: list[int] = []
-        self._room = LARGEST
+        self._room = MAX_DIGEST_CHARS
 
     def whole(self, event: Event) -> Event | str:
-        """A pass as it was, or why that cannot be told; any other event as it is."""
+        """The restored pass, or the reason why it cannot be restored; other events unchanged."""
         found = _stored(event)
         if found is None:
             if isinstance(event, Compacted):
@@ -61,10 +63,13 @@ class DigestReader:
             return event
         if found.base and found.base != self._base:
             return f"pass {event.id} builds on pass {found.base}, which cannot be read"
-        size = self._size(found)
+        if self._rows is None:
+            self._rows = self._digest.split("\n")
+            self._ends = list(accumulate((len(row) + 1 for row in self._rows), initial=0))
+        rows, size = self._rows, self._size(found)
         if size > self._room:
-            return f"pass {event.id} would make all digests together larger than {LARGEST >> 20} MiB"
-        parts = ([part] if isinstance(part, str) else self._rows[slice(*self._span(part))] for part in found.rows)
+            return f"pass {event.id} would make all digests together larger than {MAX_DIGEST_CHARS >> 20} MiB"
+        parts = ([part] if isinstance(part, str) else rows[slice(*self._span(part))] for part in found.rows)
         digest = "\n".join(chain.from_iterable(parts))
         if hashlib.sha256(digest.encode()).hexdigest()[:16] != found.hash:
             return f"pass {event.id} does not come out as it was written: it, or pass {found.base}, was changed"
@@ -73,11 +78,10 @@ class DigestReader:
         return _as_event(found, digest, self._counted(found.handles))
 
     def _remember(self, id: int, digest: str) -> None:
-        self._base, self._rows = id, digest.split("\n")
-        self._ends = list(accumulate((len(row) + 1 for row in self._rows), initial=0))
+        self._base, self._digest, self._rows = id, digest, None
 
     def _size(self, found: _Compacted) -> int:
-        """Characters of its digest, and what its handles take: a few bytes can stand for very many."""
+        """Characters of the digest and its handles: a few bytes can expand to very many."""
         size = 0
         for part in found.rows:
             if isinstance(part, str):
@@ -89,20 +93,21 @@ class DigestReader:
 
     def _span(self, part: tuple[int, int]) -> tuple[int, int]:
         first, count = max(part[0], 0), max(part[1], 0)
-        return min(first, len(self._rows)), min(first + count, len(self._rows))
+        most = len(self._ends) - 1
+        return min(first, most), min(first + count, most)
 
     def _counted(self, ranges: Ranges) -> tuple[int, ...]:
-        """The same number is the same object in every receipt, because there are very many."""
+        """Expand ranges. Equal numbers share one object, because there are very many."""
         found: list[int] = []
         for first, last in ranges:
-            if 0 <= first <= last < MOST_PAGES:
+            if 0 <= first <= last < MAX_PAGES:
                 self._numbers.extend(range(len(self._numbers), last + 1))
                 found += self._numbers[first : last + 1]
         return tuple(found)
 
 
 def sketch(event: Event) -> Event:
-    """A pass without its digest, where that is written as a difference; any other event as it is."""
+    """A pass without its digest if that is stored as a difference; other events unchanged."""
     found = _stored(event)
     return event if found is None else _as_event(found, "", ())
 

@@ -1,11 +1,12 @@
-"""Session logs as files: `.transcripts/<session>.jsonl`, one event a line, only ever appended to.
+"""Session logs as files: `.transcripts/<session>.jsonl`, one event a line, append-only.
 
-A line that a dying writer left unfinished is ended by the next one and stays where it is. The kernel's lock on the
-file keeps a second writer out and goes with the process that holds it.
+A line that a dying writer left unfinished is ended by the next writer and stays where it is. The kernel's lock on the
+file keeps out a second writer and is released when its process dies.
 """
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -18,17 +19,27 @@ from outlive.regular import UnusableFile, open_regular, open_to_read
 from outlive.stores.disk import append, errors_named, last_lines, private_folder, sync_folder
 from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
 from outlive.stores.logs.blob_files import Blobs
-from outlive.stores.logs.lines import LONGEST, decoded, from_lines, refuse_too_large, session_info, to_lines
+from outlive.stores.logs.lines import MAX_LINE_BYTES, LineReader, decoded, refuse_too_large, session_info, to_lines
 from outlive.stores.logs.names import file_name, session_of
-from outlive.stores.logs.protocol import Log, LogWriter, SessionBusy, SessionExists, SessionInfo, UnknownSession
+from outlive.stores.logs.protocol import (
+    Log,
+    LogWriter,
+    SessionBusy,
+    SessionExists,
+    SessionInfo,
+    SessionReplaced,
+    UnknownSession,
+)
 
 BLOBS = "tool-results"
-_BLOCK = 64 * 1024
-_HEAD = 40
+_BLOCK_BYTES = 64 * 1024
+_HEAD_LINES = 40
 """Lines that are read to tell what a session is about."""
-_LONGEST = 16 * 2**20
+_MAX_HEAD_LINE_BYTES = 16 * 2**20
 """Bytes of a line that are looked at for that: a file without line ends may be anything."""
 _APPEND = os.O_RDWR | os.O_APPEND
+_LOCK_ATTEMPTS, _LOCK_PAUSE = 20, 0.005
+"""How often a log is tried to be locked, and the seconds in between: `has_writer` locks it for an instant."""
 
 
 class FileLogStore:
@@ -61,6 +72,27 @@ class FileLogStore:
         return found
 
     def read(self, session: str) -> Log:
+        tail = self.tail(session)
+        try:
+            return tail.read(to_end=True)
+        finally:
+            tail.close()
+
+    def state(self) -> object:
+        with errors_named("reading", self.folder):
+            entries = os.scandir(self.folder) if self.folder.is_dir() else ()
+            return frozenset((entry.name, *_size_and_time(entry)) for entry in entries)
+
+    def tail(self, session: str) -> "FileLogTail":
+        path = self.path(session)
+        with errors_named("reading", path):
+            try:
+                file = open_to_read(path)
+            except FileNotFoundError:
+                raise self._unknown(session) from None
+        return FileLogTail(session, path, file, LineReader(self.blobs.get))
+
+    def has_writer(self, session: str) -> bool:
         path = self.path(session)
         with errors_named("reading", path):
             try:
@@ -68,10 +100,7 @@ class FileLogStore:
             except FileNotFoundError:
                 raise self._unknown(session) from None
             with file:
-                refuse_too_large(str(path), os.fstat(file.fileno()).st_size)
-                numbered = ((f"{path}, line {n}", line) for n, line in enumerate(_lines(file), start=1))
-                events, damage = from_lines(numbered, self.blobs.get)
-        return Log(session, events, damage)
+                return _is_locked(file.fileno())
 
     def create(self, session: str) -> "FileLogWriter":
         path = self.path(session)
@@ -135,8 +164,8 @@ class FileLogStore:
         try:
             with open_to_read(path) as file:
                 stat = os.fstat(file.fileno())
-                head = list(decoded(islice(iter(lambda: file.readline(_LONGEST), b""), _HEAD)))
-                last = next(decoded(last_lines(file.fileno(), longest=_LONGEST)), None)
+                head = list(decoded(islice(iter(lambda: file.readline(_MAX_HEAD_LINE_BYTES), b""), _HEAD_LINES)))
+                last = next(decoded(last_lines(file.fileno(), longest=_MAX_HEAD_LINE_BYTES)), None)
         except FileNotFoundError:
             return None
         except UnusableFile as error:
@@ -147,6 +176,39 @@ class FileLogStore:
         updated, last_event = (last.time, last.id) if last else (stat.st_mtime, 0)
         found = session_info(session_of(name) or "", head, updated, last_event, stat.st_size)
         return found if found.id and file_name(found.id) == name else None
+
+
+class FileLogTail:
+    """Holds the file open. A line that is not ended yet is read when it is."""
+
+    def __init__(self, session: str, path: Path, file: BinaryIO, reader: LineReader) -> None:
+        self._session = session
+        self._path = path
+        self._file = file
+        self._reader = reader
+        self._line = 0
+
+    def read(self, *, to_end: bool = False) -> Log:
+        """`to_end`: also a last line without an end, which nobody will finish."""
+        with errors_named("reading", self._path):
+            refuse_too_large(str(self._path), os.fstat(self._file.fileno()).st_size)
+            if not to_end and not _same_file(self._path, self._file.fileno()):
+                raise SessionReplaced(f"session {self._session!r} was replaced while it was read; open it again")
+            events, damage = self._reader.read(self._numbered(to_end))
+        return Log(self._session, events, damage)
+
+    def _numbered(self, to_end: bool) -> Iterator[tuple[str, bytes | None]]:
+        start = self._file.tell()
+        for line in _lines(self._file):
+            if not to_end and not _ended(self._file, start, line):
+                self._file.seek(start)
+                return
+            self._line += 1
+            start = self._file.tell()
+            yield f"{self._path}, line {self._line}", line
+
+    def close(self) -> None:
+        self._file.close()
 
 
 class FileLogWriter(LogWriter):
@@ -162,7 +224,7 @@ class FileLogWriter(LogWriter):
             if not _same_file(path, descriptor):
                 raise SessionBusy(f"session {session!r} was just replaced by another process; open it again")
             refuse_too_large(str(path), os.fstat(descriptor).st_size)
-            last = next(decoded(last_lines(descriptor, longest=LONGEST)), None) or _last_of_all(descriptor)
+            last = next(decoded(last_lines(descriptor, longest=MAX_LINE_BYTES)), None) or _last_of_all(descriptor)
         except BaseException:
             self.close()
             raise
@@ -187,12 +249,24 @@ class FileLogWriter(LogWriter):
 
 
 def _lock(descriptor: int, session: str) -> None:
+    for _ in range(_LOCK_ATTEMPTS):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(_LOCK_PAUSE)
+    raise SessionBusy(
+        f"session {session!r} is open in another process; close it there, or fork it: outlive session fork"
+    )
+
+
+def _is_locked(descriptor: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise SessionBusy(
-            f"session {session!r} is open in another process; close it there, or fork it: outlive session fork"
-        ) from None
+        return True
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return False
 
 
 def _same_file(path: Path, descriptor: int) -> bool:
@@ -206,15 +280,28 @@ def _same_file(path: Path, descriptor: int) -> bool:
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
     """One after the other, without their ends; None for one that is too long to be read."""
-    while line := file.readline(LONGEST + 1):
+    while line := file.readline(MAX_LINE_BYTES + 1):
         if line.endswith(b"\n"):
             yield line[:-1]
-        elif len(line) <= LONGEST:
+        elif len(line) <= MAX_LINE_BYTES:
             yield line
         else:
             while line and not line.endswith(b"\n"):
-                line = file.readline(_BLOCK)
+                line = file.readline(_BLOCK_BYTES)
             yield None
+
+
+def _size_and_time(entry: os.DirEntry[str]) -> tuple[int, int]:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
+def _ended(file: BinaryIO, start: int, line: bytes | None) -> bool:
+    """Whether the line that was read from `start` on has its line end."""
+    return line is None or file.tell() - start > len(line)
 
 
 def _joined(lines: list[bytes]) -> bytes:

@@ -1,4 +1,4 @@
-"""Events as lines, for every engine: large texts are kept as blobs, what cannot be read is named and left out."""
+"""Events as log lines, for every engine: large texts become blobs; unreadable lines are reported and skipped."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -21,37 +21,37 @@ from outlive.events import (
 from outlive.messages import plain_text
 from outlive.origin import user_words
 from outlive.stores.logs import blobs, digests
-from outlive.stores.logs.blobs import SPILL, GetBlob, PutBlob, once, outsourced, whole
+from outlive.stores.logs.blobs import BLOB_MIN_CHARS, GetBlob, PutBlob, line_with_blobs, once, whole
 from outlive.stores.logs.digests import DigestReader
 from outlive.stores.logs.protocol import Damage, SessionInfo, SessionTooLarge
 
-TITLE = 80
-LARGEST = 1 << 30
-"""Bytes of a log that are read: a long session has a thousandth of it."""
-LONGEST = 256 * 2**20
-"""Bytes of a line that are read."""
-MOST_DAMAGE = 1000
-"""Damaged lines that are named one by one."""
-REPLAY = "replay"
-"""The label of the checkpoint that says: this log is derived and may be replaced."""
+MAX_TITLE_CHARS = 80
+MAX_LOG_BYTES = 1 << 30
+"""Largest log that is read; a long session has a thousandth of it."""
+MAX_LINE_BYTES = 256 * 2**20
+"""Longest line that is read."""
+MAX_DAMAGE_NAMED = 1000
+"""Damaged lines that are reported one by one."""
+REPLAY_LABEL = "replay"
+"""Label of the checkpoint that marks a log as derived, so that it may be replaced."""
 
 
 def to_lines(events: Iterable[Event], put_blob: PutBlob) -> list[bytes]:
-    """A line for each event, without the line end. A blob is on disk before the line that names it."""
+    """One line for each event, without the line end. A blob is on disk before the line that refers to it."""
     return [_line(event, put_blob) for event in events]
 
 
 def _line(event: Event, put_blob: PutBlob) -> bytes:
     if isinstance(event, ToolFinished):
-        if len(event.text) >= SPILL:
+        if len(event.text) >= BLOB_MIN_CHARS:
             event = replace(event, text="", blob=put_blob(event.text.encode()))
         elif event.text and event.blob:
             event = replace(event, blob="")
-    return outsourced(event, put_blob) or encode(event)
+    return line_with_blobs(event, put_blob) or encode(event)
 
 
 def mended(event: Event) -> Event:
-    """The event with halves of surrogate pairs replaced: they come out of cut-off escapes and cannot be written."""
+    """The event with lone surrogates replaced: they come from cut-off escapes and cannot be encoded."""
     if isinstance(event, Unknown):
         return event
     whole: KnownEvent = msgspec.convert(mended_value(msgspec.to_builtins(event)), KnownEvent)
@@ -59,7 +59,7 @@ def mended(event: Event) -> Event:
 
 
 def mended_value(value: Any) -> Any:
-    """The same for anything that JSON can hold."""
+    """The same for any JSON value."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, (list, tuple)):
@@ -69,41 +69,47 @@ def mended_value(value: Any) -> Any:
     return value
 
 
-def from_lines(
-    lines: Iterable[tuple[str, bytes | None]], get_blob: GetBlob
-) -> tuple[tuple[Event, ...], tuple[Damage, ...]]:
-    """Read lines, each with the name of its place; what comes out is what went in. None: a line too long to read."""
-    events: list[Event] = []
-    damage: list[Damage] = []
-    more, last, where = 0, 0, ""
-    get_text, digests = once(get_blob), DigestReader()
-    for where, line in lines:
-        if line is not None and not line.strip():
-            continue
-        found = _read(line, last)
-        if isinstance(found, str):
-            if len(damage) < MOST_DAMAGE:
-                damage.append(Damage(where, f"{found}; left out, the line stays as it is"))
-            else:
-                more += 1
-            continue
-        last = found.id
-        known = digests.whole(found)
-        if isinstance(known, str):
-            damage.append(Damage(where, f"{known}; left out, the line stays as it is"))
-            continue
-        lost: list[str] = []
-        events.append(whole(known, get_text, lost.append))
-        damage += [Damage(where, what) for what in lost]
-    if more:
-        damage.append(Damage(where, f"and {more} more lines before this one are no events; left out, they stay"))
-    return tuple(events), tuple(damage)
+class LineReader:
+    """Reads the lines of one log, at once or as they are written."""
+
+    def __init__(self, get_blob: GetBlob) -> None:
+        self._get_text = once(get_blob)
+        self._digests = DigestReader()
+        self._last = 0
+        """The id of the last event."""
+
+    def read(self, lines: Iterable[tuple[str, bytes | None]]) -> tuple[tuple[Event, ...], tuple[Damage, ...]]:
+        """The events of the next lines, each given with the name of its place; None: a line too long to read."""
+        events: list[Event] = []
+        damage: list[Damage] = []
+        more, where = 0, ""
+        for where, line in lines:
+            if line is not None and not line.strip():
+                continue
+            found = _read(line, self._last)
+            if isinstance(found, str):
+                if len(damage) < MAX_DAMAGE_NAMED:
+                    damage.append(Damage(where, f"{found}; left out, the line stays as it is"))
+                else:
+                    more += 1
+                continue
+            self._last = found.id
+            known = self._digests.whole(found)
+            if isinstance(known, str):
+                damage.append(Damage(where, f"{known}; left out, the line stays as it is"))
+                continue
+            lost: list[str] = []
+            events.append(whole(known, self._get_text, lost.append))
+            damage += [Damage(where, what) for what in lost]
+        if more:
+            damage.append(Damage(where, f"and {more} more lines before this one cannot be read; they stay"))
+        return tuple(events), tuple(damage)
 
 
 def _read(line: bytes | None, last: int) -> Event | str:
     """The event in a line, or why there is none."""
     if line is None:
-        return f"longer than {LONGEST >> 20} MiB"
+        return f"longer than {MAX_LINE_BYTES >> 20} MiB"
     try:
         event = decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -112,16 +118,16 @@ def _read(line: bytes | None, last: int) -> Event | str:
 
 
 def refuse_too_large(where: str, size: int) -> None:
-    """A log that would not fit into memory is refused before it is read."""
-    if size > LARGEST:
+    """Raise SessionTooLarge for a log that would not fit into memory."""
+    if size > MAX_LOG_BYTES:
         raise SessionTooLarge(
-            f"{where} has {size / 2**30:.1f} GiB, and at most {LARGEST >> 30} GiB of a session are read; "
+            f"{where} has {size / 2**30:.1f} GiB, and at most {MAX_LOG_BYTES >> 30} GiB of a session are read; "
             "nothing was read or changed. Move it away, or begin a new session"
         )
 
 
 def session_info(session: str, head: Iterable[Event], updated: float, last_event: int, size: int) -> SessionInfo:
-    """A session in one line of a list, from its first events; they also tell its id where that is not given."""
+    """The entry of a session in a list, from its first events, which also tell its id if it is not given."""
     started, title, folder, forked_from, replay, named = 0.0, "", "", "", False, ""
     for number, event in enumerate(head):
         started = started or event.time
@@ -131,16 +137,16 @@ def session_info(session: str, head: Iterable[Event], updated: float, last_event
             case Forked() if not number:
                 forked_from = event.session
             case UserSaid() if not title:
-                title = " ".join((user_words(event.blocks) or plain_text(event.blocks)).split())[:TITLE]
+                title = " ".join((user_words(event.blocks) or plain_text(event.blocks)).split())[:MAX_TITLE_CHARS]
             case Checkpointed():
-                replay = replay or event.label == REPLAY
+                replay = replay or event.label == REPLAY_LABEL
             case _:
                 pass
     return SessionInfo(session or named, started, updated, last_event, size, title, forked_from, replay, folder)
 
 
 def decoded(lines: Iterable[bytes]) -> Iterator[Event]:
-    """The events among lines, without a look at blobs; what is none is passed over."""
+    """The events in lines, without reading blobs; lines without an event are skipped."""
     for line in lines:
         if line.strip():
             try:
@@ -151,5 +157,5 @@ def decoded(lines: Iterable[bytes]) -> Iterator[Event]:
 
 
 def sketch(event: Event) -> Event:
-    """An event as its line alone tells it: of a large text how it begins, of a pass no digest."""
+    """An event as its line alone tells it: a large text is cut to its beginning, a pass has no digest."""
     return blobs.sketch(digests.sketch(event))

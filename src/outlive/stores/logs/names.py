@@ -1,44 +1,51 @@
-"""Session ids and file names. Any id has a file name of its own, and none leads out of the folder."""
+"""Session ids and their file names. Every id has its own file name inside the folder."""
 
-import hashlib
-import secrets
-from datetime import UTC, datetime
 from urllib.parse import quote, unquote
 
 from outlive.errors import StoreError
 
 SUFFIX = ".jsonl"
-LONGEST = 180
-_KEPT = 120
-_SUB = ".sub-"
-_FOLLOWED = ".session-"
+MAX_NAME_CHARS = 180
+_KEPT_CHARS = 120
+_SUBAGENT_INFIX = ".sub-"
+_FOLLOWED_INFIX = ".session-"
 
 
 class InvalidSession(StoreError):
-    """No session can have that id."""
+    """An id that no session can have."""
 
 
 def new_session_id(now: float) -> str:
     """Sorts by time; two sessions of the same second differ by 48 random bits."""
+    import secrets
+    from datetime import UTC, datetime
+
     return f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(6)}"
 
 
 def subagent_id(parent: str) -> str:
-    """The id of a session that an agent starts for a job of its own."""
-    return f"{parent}{_SUB}{secrets.token_hex(3)}"
+    """The id of a sub-agent's session."""
+    import secrets
+
+    return f"{parent}{_SUBAGENT_INFIX}{secrets.token_hex(3)}"
 
 
 def is_subagent(session: str) -> bool:
-    return _SUB in session
+    return _SUBAGENT_INFIX in session
+
+
+def parent_of(session: str) -> str:
+    """The session that started a sub-agent's; empty for any other."""
+    return session.rpartition(_SUBAGENT_INFIX)[0]
 
 
 def followed_id(client: str, session: str) -> str:
-    """The id of our log of a session of another agent."""
-    return f"{client}{_FOLLOWED}{session}"
+    """The id of our log of another agent's session."""
+    return f"{client}{_FOLLOWED_INFIX}{session}"
 
 
 def is_followed(session: str) -> bool:
-    return _FOLLOWED in session
+    return _FOLLOWED_INFIX in session
 
 
 def file_name(session: str) -> str:
@@ -48,19 +55,21 @@ def file_name(session: str) -> str:
     name = quote(session, safe=" ", errors="replace").replace("~", "%7E")
     if name.startswith("."):
         name = "%2E" + name[1:]
-    if len(name) > LONGEST:
+    if len(name) > MAX_NAME_CHARS:
+        import hashlib
+
         digest = hashlib.sha256(session.encode("utf-8", "replace")).hexdigest()[:32]
-        name = f"{name[:_KEPT]}~{digest}"
+        name = f"{name[:_KEPT_CHARS]}~{digest}"
     return name + SUFFIX
 
 
 def is_shortened(session: str) -> bool:
-    """Whether the id is so long that its file name does not tell it."""
+    """Whether the id is too long for its file name, which is then shortened."""
     return "~" in file_name(session)
 
 
 def session_of(name: str) -> str | None:
-    """The id behind a file name; None when the file is none of ours, or its name was shortened."""
+    """The id behind a file name; None for other files and shortened names."""
     if not name.endswith(SUFFIX) or name.startswith(".") or "~" in name:
         return None
     session = unquote(name.removesuffix(SUFFIX))

@@ -7,6 +7,7 @@ StoreError
 ├── UnknownSession   no log has that name
 ├── SessionExists    a new log cannot have the name of an old one
 ├── SessionBusy      another writer has it, or took it over after a long silence
+├── SessionReplaced  a log that was being followed was put in place again
 ├── SessionTooLarge  its log has more than is read into memory
 └── DamagedBlob      a large text is missing or is not what was written
 """
@@ -32,6 +33,10 @@ class SessionBusy(StoreError):
     pass
 
 
+class SessionReplaced(StoreError):
+    pass
+
+
 class SessionTooLarge(StoreError):
     pass
 
@@ -51,7 +56,7 @@ class Damage(msgspec.Struct, frozen=True):
 
 
 class Log(msgspec.Struct, frozen=True):
-    """One session as far as it can be read, oldest event first."""
+    """The readable events of one session, oldest first."""
 
     session: str
     events: tuple[Event, ...]
@@ -59,25 +64,25 @@ class Log(msgspec.Struct, frozen=True):
 
 
 class SessionInfo(msgspec.Struct, frozen=True):
-    """A session in one line of a list."""
+    """The entry of a session in a list."""
 
     id: str
     started: float
     updated: float
     last_event: int
     size: int
-    """Bytes of the log, large texts not counted."""
+    """Bytes of the log without blobs."""
     title: str = ""
-    """How the user's first words begin."""
+    """The beginning of the user's first words."""
     forked_from: str = ""
     replay: bool = False
-    """Made by `outlive replay`, so it may be made again."""
+    """Made by `outlive replay`, so it may be replaced."""
     folder: str = ""
-    """Where it was begun; worktrees of a repository share a store."""
+    """The folder it began in; worktrees of a repository share a store."""
 
     @property
     def unused(self) -> bool:
-        """Opened and left before anything was said."""
+        """Whether the session was closed before anything was said."""
         return not self.title and not self.forked_from
 
 
@@ -87,7 +92,8 @@ class LogWriter(Protocol):
     session: str
 
     def append(self, events: Sequence[Event]) -> None:
-        """Write events, in order; their ids go on counting. Returns when they are on disk, or raises and none is."""
+        """Write events in order; their ids continue the log's. Returns when they are on disk, or raises and none
+        is."""
 
     def close(self) -> None: ...
 
@@ -98,8 +104,20 @@ class LogWriter(Protocol):
         self.close()
 
 
+class LogTail(Protocol):
+    """Reads a log while another process writes it."""
+
+    def read(self) -> Log:
+        """What was appended since the last call; at first, everything.
+
+        Raises UnknownSession, and SessionReplaced when the log was put in place again, as a replay is.
+        """
+
+    def close(self) -> None: ...
+
+
 class LogStore(Protocol):
-    """An engine. Several processes may have it open at once."""
+    """The interface of a store of session logs. Several processes may have it open at once."""
 
     @property
     def url(self) -> str: ...
@@ -108,10 +126,10 @@ class LogStore(Protocol):
         """All sessions, the newest first."""
 
     def left_out(self) -> list[str]:
-        """What the last `sessions` could not take for a session, each with its place and the reason."""
+        """What the last `sessions` could not read as a session, with place and reason."""
 
     def info(self, session: str) -> SessionInfo:
-        """One of them. Raises UnknownSession."""
+        """The entry of one session. Raises UnknownSession."""
 
     def read(self, session: str) -> Log:
         """The session's own events; those before a fork are in the log it forked from.
@@ -119,19 +137,28 @@ class LogStore(Protocol):
         Raises UnknownSession, and SessionTooLarge.
         """
 
+    def state(self) -> object:
+        """Compares unequal to an earlier one if a session was begun, went on or was replaced since. Cheap."""
+
+    def tail(self, session: str) -> LogTail:
+        """Read the session's own events as they are written. Raises UnknownSession."""
+
+    def has_writer(self, session: str) -> bool:
+        """Whether a process has the session open for writing. Raises UnknownSession."""
+
     def create(self, session: str) -> LogWriter:
         """Begin a log. Raises SessionExists."""
 
     def writer(self, session: str) -> LogWriter:
-        """Go on with a log. Of several writers at most one can append; the others get SessionBusy."""
+        """Continue a log. At most one writer can append; others get SessionBusy."""
 
     def replace(self, session: str, events: Sequence[Event]) -> None:
-        """Put a whole log in place at once, over an older one: for derived logs (a replay), never for real ones."""
+        """Replace a whole log atomically: for derived logs (a replay), never for real ones."""
 
     def put_blob(self, data: bytes) -> str:
-        """Keep `data` and return its SHA-256; the same data is kept once."""
+        """Store `data` once and return its SHA-256."""
 
     def get_blob(self, digest: str) -> bytes:
-        """Exactly what was put. Raises DamagedBlob when it is missing or differs."""
+        """Exactly the stored bytes. Raises DamagedBlob if they are missing or differ."""
 
     def close(self) -> None: ...

@@ -1,12 +1,11 @@
-"""Sessions by the beginning of their id, and the whole past of one: a fork shares the events before it with the log
-it came from."""
+"""Finds sessions by the beginning of their id, and reads a session with the events before its fork."""
 
 from outlive.events import Forked
 from outlive.stores.logs.protocol import Damage, Log, LogStore, SessionTooLarge, UnknownSession
 
 
 def sessions_like(store: LogStore, text: str) -> list[str]:
-    """The session with this id, else those whose id, or its last part, begins with the text."""
+    """The session with this id, else those whose id (or its last part) starts with the text."""
     try:
         return [store.info(text).id]
     except UnknownSession:
@@ -16,7 +15,7 @@ def sessions_like(store: LogStore, text: str) -> list[str]:
 
 
 def full_log(store: LogStore, session: str) -> Log:
-    """All events of a session, those before its fork included, and all damage on the way."""
+    """All events of a session, including those before its fork, and all damage found."""
     log = store.read(session)
     events, damage = list(log.events), list(log.damage)
     first = log.events[0] if log.events else None

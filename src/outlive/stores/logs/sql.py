@@ -1,7 +1,7 @@
-"""Session logs in a SQL database: an event is a row, a large text is a row of its own.
+"""Session logs in a SQL database: one row per event, one row per large text.
 
-The row of a session names its writer, and only that one can append. A writer whose process is gone makes way for the
-next, so no lock has to be broken after a crash.
+The row of a session names its writer, and only that writer can append. A writer whose process is gone is replaced by
+the next one, so no lock has to be broken after a crash.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from outlive.errors import StoreError
 from outlive.events import Event
 from outlive.stores.logs.blobs import verified
-from outlive.stores.logs.lines import decoded, from_lines, refuse_too_large, session_info, to_lines
+from outlive.stores.logs.lines import LineReader, decoded, refuse_too_large, session_info, to_lines
 from outlive.stores.logs.names import file_name
 from outlive.stores.logs.protocol import (
     Log,
@@ -23,6 +23,7 @@ from outlive.stores.logs.protocol import (
     SessionBusy,
     SessionExists,
     SessionInfo,
+    SessionReplaced,
     UnknownSession,
 )
 from outlive.stores.sql.database import Connection, Database, repeat
@@ -30,10 +31,10 @@ from outlive.stores.sql.migrations import bring_up_to_date
 
 T = TypeVar("T")
 
-SILENT_SECONDS = 900.0
-"""A writer on another machine that was not heard of for so long is taken for gone."""
-_HEAD = 40
-"""Events that are read to tell what a session is about."""
+WRITER_TIMEOUT_SECONDS = 900.0
+"""A writer on another machine counts as gone after this much silence."""
+_HEAD_EVENTS = 40
+"""Events that are read to describe a session in a list."""
 _BEGIN = "INSERT INTO outlive_sessions (id, writer, heard) VALUES (:id, :writer, :now)"
 _HOLD = "UPDATE outlive_sessions SET writer = :writer, heard = :now WHERE id = :id"
 _FREE = "UPDATE outlive_sessions SET writer = '' WHERE id = :id AND writer = :writer"
@@ -64,21 +65,38 @@ class SQLLogStore:
         return self._read(work)
 
     def read(self, session: str) -> Log:
+        return self.tail(session).read()
+
+    def state(self) -> object:
+        return self._read(lambda connection: connection.rows("SELECT id, writer, heard FROM outlive_sessions"))
+
+    def tail(self, session: str) -> "SQLLogTail":
+        self._read(lambda connection: self._known(connection, session))
+        return SQLLogTail(self, session)
+
+    def has_writer(self, session: str) -> bool:
+        def work(connection: Connection) -> bool:
+            self._known(connection, session)
+            return _living_writer(connection, session, self._now(connection)) is not None
+
+        return self._read(work)
+
+    def rows_from(self, session: str, first: int) -> list[tuple[int, bytes]]:
+        """For a tail: the rows of a session from an event on."""
+
         def work(connection: Connection) -> list[tuple[int, bytes]]:
             self._known(connection, session)
-            size = connection.first(
-                "SELECT sum(length(body)) FROM outlive_session_events WHERE session = :session", session=session
+            of = {"session": session, "first": first}
+            where = "FROM outlive_session_events WHERE session = :session AND id >= :first"
+            refuse_too_large(
+                f"{self.url}, session {session!r}", connection.first(f"SELECT sum(length(body)) {where}", **of) or 0
             )
-            refuse_too_large(f"{self.url}, session {session!r}", size or 0)
-            rows = connection.rows(
-                "SELECT id, body FROM outlive_session_events WHERE session = :session ORDER BY id", session=session
-            )
-            return [(number, bytes(body)) for number, body in rows]
+            return [
+                (number, bytes(body))
+                for number, body in connection.rows(f"SELECT id, body {where} ORDER BY id", **of)
+            ]
 
-        rows = self._read(work)
-        named = ((f"{self.url}, session {session!r}, row {number}", body) for number, body in rows)
-        events, damage = from_lines(named, self.get_blob)
-        return Log(session, events, damage)
+        return self._read(work)
 
     def create(self, session: str) -> "SQLLogWriter":
         file_name(session)  # the same names are refused as everywhere
@@ -123,11 +141,11 @@ class SQLLogStore:
         self.release(session, me)
 
     def left_out(self) -> list[str]:
-        """A row is whole or not there at all."""
+        """Always empty: a row is whole or missing."""
         return []
 
     def append(self, session: str, writer: str, events: Sequence[Event]) -> None:
-        """For the writer that holds the session."""
+        """Append as the writer that holds the session."""
         rows = self._rows(session, events)
 
         def work(connection: Connection) -> None:
@@ -192,6 +210,30 @@ class SQLLogStore:
         self.database.write(work, landed=landed)
 
 
+class SQLLogTail:
+    """Remembers the last row, by which a log that was replaced is known."""
+
+    def __init__(self, store: SQLLogStore, session: str) -> None:
+        self._store = store
+        self._session = session
+        self._reader = LineReader(store.get_blob)
+        self._last: tuple[int, bytes] | None = None
+
+    def read(self) -> Log:
+        rows = self._store.rows_from(self._session, self._last[0] if self._last else 0)
+        if self._last:
+            if not rows or rows[0] != self._last:
+                raise SessionReplaced(f"session {self._session!r} was replaced while it was read; open it again")
+            del rows[0]
+        self._last = rows[-1] if rows else self._last
+        place = f"{self._store.url}, session {self._session!r}"
+        events, damage = self._reader.read((f"{place}, row {number}", body) for number, body in rows)
+        return Log(self._session, events, damage)
+
+    def close(self) -> None:
+        """Nothing is held open between calls."""
+
+
 class SQLLogWriter(LogWriter):
     """Remembers the name that lets it append."""
 
@@ -213,14 +255,18 @@ class SQLLogWriter(LogWriter):
 
 
 def new_writer() -> str:
-    """A name that no other writer has, and that tells which process it is."""
+    """A unique writer name that identifies its process."""
     return f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(8)}"
 
 
+def _living_writer(connection: Connection, session: str, now: float, lock: str = "") -> str | None:
+    rows = connection.rows(f"SELECT writer, heard FROM outlive_sessions WHERE id = :id{lock}", id=session)
+    return rows[0][0] if rows and rows[0][0] and is_alive(rows[0][0], rows[0][1], now) else None
+
+
 def _refuse_busy(connection: Connection, session: str, now: float) -> None:
-    rows = connection.rows("SELECT writer, heard FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
-    if rows and rows[0][0] and is_alive(rows[0][0], rows[0][1], now):
-        host, process, _ = rows[0][0].split(" ")
+    if writer := _living_writer(connection, session, now, " FOR UPDATE"):
+        host, process, _ = writer.split(" ")
         raise SessionBusy(
             f"session {session!r} is open in another process ({process} on {host}); close it there, or fork it: "
             "outlive session fork"
@@ -228,11 +274,11 @@ def _refuse_busy(connection: Connection, session: str, now: float) -> None:
 
 
 def is_alive(writer: str, heard: float, now: float) -> bool:
-    """On this machine that is known; on another one, a writer that was silent for long makes way, and so does one
-    that was last heard in the future, by a wrong clock."""
+    """Whether a writer is alive. On this machine that is known; on another one, a writer that was silent for long or
+    was last heard in the future (a wrong clock) counts as gone."""
     host, process, _ = writer.split(" ")
     if host != socket.gethostname():
-        return abs(now - heard) < SILENT_SECONDS
+        return abs(now - heard) < WRITER_TIMEOUT_SECONDS
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
@@ -256,7 +302,7 @@ def _info(connection: Connection, session: str) -> SessionInfo:
     bodies = connection.rows(
         "SELECT body FROM outlive_session_events WHERE session = :session ORDER BY id LIMIT :most",
         session=session,
-        most=_HEAD,
+        most=_HEAD_EVENTS,
     )
     ((updated, last, size),) = connection.rows(
         "SELECT max(time), max(id), sum(length(body)) FROM outlive_session_events WHERE session = :session",

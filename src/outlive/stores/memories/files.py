@@ -28,10 +28,10 @@ T = TypeVar("T")
 
 INDEX = "MEMORY.md"
 _NO_INDEX = b"\0"
-"""Stands for a MEMORY.md that cannot be read and is none of ours: a pipe, a device, gigabytes."""
+"""The content that a MEMORY.md counts as that we cannot have written: a pipe, a device, gigabytes."""
 _INDEX_LINE = re.compile(rb"- \[.*\]\(.*\.md\) \xe2\x80\x94 .*|- \xe2\x80\xa6 \d+ more.*|\s*")
-"""An index with other lines was written by somebody else, and is kept in the archive when ours takes its place."""
-_LONGEST = 128 * MIB
+"""An index with other lines was written by someone else and is moved to the archive when ours replaces it."""
+_MAX_LINE_BYTES = 128 * MIB
 """Bytes of a line of the change log that are searched for its id."""
 _STEP = re.compile(rb'\{"id":(\d+),"at":')
 
@@ -54,7 +54,7 @@ class FileMemoryStore:
         self.folder = MemoryFolder(path, scope, MemoryTrust(home, self.url), durable=durability == "full")
         self._mutex = threading.RLock()
         self._seen: tuple[object, ...] | None = None
-        """The state of everything at the last scan, or after what we have written ourselves since."""
+        """The state of the folder at the last scan, or after our own last write."""
 
     def read(self, work: Callable[[MemoryReader], T], *, glance: bool = False) -> T:
         with self._mutex, errors_named("cannot read", self.path):
@@ -160,12 +160,12 @@ class FileMemoryStore:
         return self.folder.trust.disown()
 
     def close(self) -> None:
-        """Nothing is held open between calls."""
+        """Does nothing: no file stays open between calls."""
 
     # -- inside ----------------------------------------------------------------------------------------
 
     def steps(self) -> list[MemoryStep]:
-        """The change log, with what a committed journal adds to it."""
+        """The change log, including the steps of a committed journal."""
         return self._log()[0]
 
     def _log(self) -> tuple[list[MemoryStep], list[str]]:
@@ -191,7 +191,7 @@ class FileMemoryStore:
         """The id of the last step that can be read. Only for the holder of the lock."""
         log = self.folder.log
         with errors_named("cannot read", self.path), suppress(FileNotFoundError), open_to_read(log) as file:
-            for line in last_lines(file.fileno(), longest=_LONGEST):
+            for line in last_lines(file.fileno(), longest=_MAX_LINE_BYTES):
                 if match := _STEP.match(line):
                     return int(match[1])
         return 0
@@ -203,7 +203,7 @@ class FileMemoryStore:
         self._bring_up_to_date(glance=True)
 
     def _bring_up_to_date(self, *, glance: bool) -> None:
-        """Scan; at a glance only if another process committed, or a file came or went."""
+        """Scan the folder; with `glance` only if another process committed, or a file was added or removed."""
         state = self._state()
         if glance and state == self._seen and not self.folder.overlay:
             return

@@ -1,4 +1,4 @@
-"""The folder of the memories: entries, the table that follows from them, and whose memories they are."""
+"""The folder of the memories: its entries, the table derived from them, and which memories are the user's."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from outlive.stores.disk import FileState, read_bytes
 from outlive.stores.memories.names import is_slug
-from outlive.stores.memories.records import MAX_BYTES, Memory, Scope
+from outlive.stores.memories.records import MAX_MEMORY_BYTES, Memory, Scope
 from outlive.stores.memories.table import MemoryTable
 from outlive.stores.memories.text import parse
 from outlive.stores.memories.trust import MemoryTrust
 from outlive.stores.record_folder import FileEntry, RecordFolder
 
-_MAX_TOKENS = 64 * 1024
+_MAX_TOKEN_FILE_BYTES = 64 * 1024
 """Bytes of the file with the tokens."""
 
 
@@ -29,7 +29,7 @@ class MemoryFolder(RecordFolder[MemoryEntry]):
     """Live memories, and forgotten ones in `archive/`."""
 
     folders = ("", "archive")
-    largest = MAX_BYTES
+    largest = MAX_MEMORY_BYTES
     doctor = "outlive memory doctor --repair"
 
     def __init__(self, path: Path, scope: Scope, trust: MemoryTrust, *, durable: bool) -> None:
@@ -63,19 +63,20 @@ class MemoryFolder(RecordFolder[MemoryEntry]):
             self.check((f"{slug}.md", f"archive/{slug}.md"))
 
     def take_over(self, files: dict[str, bytes | None]) -> None:
-        """Know what was just written here. The next scan reads it again."""
+        """Take over entries that were just written here. The next scan reads them again."""
         self.overlay = files
         for name in files:
             self._load(name)
         self.overlay, self.reread = {}, 0
 
     def state(self) -> object:
-        """Differs when files came, went or were replaced since; not when one was written in its place."""
+        """Changes when files were added, removed or replaced; not when one was written in place."""
         moments = [_moment(self.path / below) for below in ("", "archive", "damaged")]
         return moments, self.trust.state()
 
     def slug_taken(self) -> Callable[[str], bool]:
-        """Tells whether any file has a slug: read or unreadable, live, forgotten or set apart."""
+        """A function that tells whether a slug is taken by any file: readable or not, live, forgotten or
+        quarantined."""
 
         @cache
         def known() -> set[str]:
@@ -90,19 +91,19 @@ class MemoryFolder(RecordFolder[MemoryEntry]):
     # -- whose they are --------------------------------------------------------------------------------
 
     def vouch(self, memories: Iterable[Memory]) -> None:
-        """Note that what is about to be written is the user's. Only for the holder of the lock."""
+        """Record that the memories about to be written are the user's. Only for the holder of the lock."""
         self.trust.wrote(memories, first=not self.entries and not self.damaged, keep=self._keep_token)
 
     def adopt(self) -> None:
-        """Note that all that is here is the user's. Only for the holder of the lock."""
+        """Record that everything here is the user's. Only for the holder of the lock."""
         self.trust.adopt(self._keep_token)
 
     def _tokens(self) -> str:
-        """The tokens of this folder; none where they are a link to those of another."""
+        """The tokens of this folder; none if the file is a link to another folder's."""
         if not self.trust.asked or self._token_path.parent.is_symlink() or self._token_path.is_symlink():
             return ""
         try:
-            return (read_bytes(self._token_path, _MAX_TOKENS) or b"").decode()
+            return (read_bytes(self._token_path, _MAX_TOKEN_FILE_BYTES) or b"").decode()
         except (OSError, UnicodeDecodeError):
             return ""
 
@@ -110,7 +111,7 @@ class MemoryFolder(RecordFolder[MemoryEntry]):
         self.disk.write(self._token_path, f"{self._tokens()}{token}\n".encode(), durable=False)
 
     def _show(self, slug: str) -> None:
-        """Bring the table up to date. A live memory comes before a forgotten one of its slug."""
+        """Update the table. A live memory wins over a forgotten one with its slug."""
         found = self.entries.get(f"{slug}.md") or self.entries.get(f"archive/{slug}.md")
         self.table.put(slug, self.trust.seen(found.memory) if found else None)
 

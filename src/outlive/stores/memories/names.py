@@ -1,12 +1,13 @@
-"""Slugs: the file name of a memory without its ending. Made from the name once; none leads out of the folder."""
+"""Slugs: the file name of a memory without its suffix, made from its name once. A slug never leads out of the
+folder."""
 
 import hashlib
 import re
 import unicodedata
 from collections.abc import Callable
 
-LONGEST = 60
-_LONGEST_FOUND = 200
+MAX_SLUG_CHARS = 60
+_MAX_FOUND_CHARS = 200
 _RESERVED = frozenset(
     ["memory", "readme", "con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(10))]
 )
@@ -14,9 +15,9 @@ _RESERVED = frozenset(
 
 
 def is_slug(text: str) -> bool:
-    """Whether a file of that name can be a memory. People name files as they like; we make plainer names."""
+    """Whether a file of that name can be a memory. People choose any name; ours are plainer."""
     return (
-        0 < len(text) <= _LONGEST_FOUND
+        0 < len(text) <= _MAX_FOUND_CHARS
         and text.isprintable()
         and not text.startswith(".")
         and not {"/", "\\"} & set(text)
@@ -31,12 +32,12 @@ def slug_of(name: str) -> str:
     lost = sum(character.isalnum() for character in name) - sum(character.isalnum() for character in folded)
     if not words or lost > len(words) // 2 or words in _RESERVED:
         digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
-        words = f"{words[:LONGEST]}-{digest}".strip("-")
-    return words[:LONGEST].strip("-")
+        words = f"{words[:MAX_SLUG_CHARS]}-{digest}".strip("-")
+    return words[:MAX_SLUG_CHARS].strip("-")
 
 
 def free_slug(name: str, taken: Callable[[str], bool]) -> str:
-    """The slug of a new memory: with a number where it would meet another."""
+    """The slug of a new memory, with a number if it is taken."""
     slug, number = slug_of(name), 1
     found = slug
     while taken(found):

@@ -1,7 +1,7 @@
-"""What is stored about a memory, a change of memories, and their one JSON form, the same in every engine.
+"""The records of memories and of their changes, with one JSON form for every engine.
 
-A memory is found by its slug, which is made from its name once and then stays. Text is kept exactly as it is given,
-with one exception: half of a surrogate pair cannot be written anywhere and becomes U+FFFD.
+A memory is identified by its slug, which is made from its name once. Text is kept exactly as given, except that lone
+surrogates become U+FFFD, because they cannot be encoded.
 """
 
 from datetime import UTC, datetime
@@ -24,24 +24,24 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 WHOS: tuple[Who, ...] = get_args(Who)
 
-MAX_BYTES = 128 * 1024
-"""A memory larger than this is a document, and belongs into a file that a memory refers to."""
+MAX_MEMORY_BYTES = 128 * 1024
+"""A larger memory is a document and belongs into a file that a memory refers to."""
 
 
 class OversizedMemory(StoreError):
-    """Nothing was written."""
+    """The memory is too large; nothing was written."""
 
 
 class Provenance(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where a memory comes from: who said it, in which session, in which event of its log."""
+    """Who said a memory, in which session and in which event of its log."""
 
     who: Who = "user"
     session: str = ""
     event: int = 0
     confirmed: bool = False
-    """The user agreed to it, though somebody else said it."""
+    """The user confirmed it although somebody else said it."""
     foreign: bool = False
-    """Found out and never believed: it came with its folder, and nobody here vouches for what it says of itself."""
+    """Computed, never stored: it came with its folder, and this home does not confirm its provenance."""
 
     @property
     def by(self) -> Who:
@@ -50,7 +50,7 @@ class Provenance(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def agreed(self) -> bool:
-        """Whether the user agreed to it, as far as that is known here."""
+        """Whether the user confirmed it, as far as that is known here."""
         return self.confirmed and not self.foreign
 
     @property
@@ -60,7 +60,7 @@ class Provenance(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was learned, as it was at one moment."""
+    """One memory at one moment."""
 
     slug: str
     name: str
@@ -69,31 +69,31 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     scope: Scope = "project"
     body: str = ""
     keys: tuple[str, ...] = ()
-    """What it is about, in words to find it by. Two memories with the same key speak of the same thing."""
+    """What it is about, as search terms. Two memories with the same key are about the same thing."""
     date: str = ""
-    """When it was true or happened, as it was given."""
+    """When it was true or happened, as given."""
     provenance: Provenance = Provenance()
     created: datetime
     updated: datetime
     last_used: datetime | None = None
     supersedes: tuple[str, ...] = ()
-    """Slugs of memories that this one replaces. They stay, and are no longer selected."""
+    """Slugs of memories that this one replaces. They are kept but no longer selected."""
     derived_from: tuple[str, ...] = ()
-    """Slugs of memories that this one was made from."""
+    """Slugs of the memories that this one was made from."""
     archived: datetime | None = None
     """When it was forgotten."""
     revision: int = 1
     extra: dict[str, Any] = {}
-    """Keys of the frontmatter that we do not know. They are carried along."""
+    """Unknown keys of the frontmatter, kept as they are."""
 
     @property
     def text(self) -> str:
-        """All words of it."""
+        """All of its text."""
         return "\n".join((self.name, self.description, self.body, *self.keys))
 
 
 class MemoryChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory before and after a step; None where there was none."""
+    """One memory before and after a step; None if it did not exist."""
 
     slug: str
     before: Memory | None = None
@@ -101,7 +101,7 @@ class MemoryChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemoryStep(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry of the change log: all that was changed together, and can be undone together."""
+    """One step of the change log: all that was changed together and is undone together."""
 
     id: int
     at: datetime
@@ -110,19 +110,19 @@ class MemoryStep(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     changes: tuple[MemoryChange, ...] = ()
     undoes: int = 0
-    """The step that this one takes back."""
+    """The step that this one undoes."""
     data: dict[str, Any] = {}
-    """What the step itself has to remember."""
+    """Data of the step itself."""
 
 
 def unmarked(memory: Memory) -> Memory:
-    """As it is written down: whether it is foreign depends on who reads it."""
+    """The memory as it is stored: `foreign` depends on the reader."""
     source = memory.provenance
     return replace(memory, provenance=replace(source, foreign=False)) if source.foreign else memory
 
 
 def mended(memory: Memory) -> Memory:
-    """The memory with halves of surrogate pairs replaced."""
+    """The memory with lone surrogates replaced."""
     return msgspec.convert(mended_value(msgspec.to_builtins(memory)), Memory)
 
 
@@ -132,7 +132,7 @@ def encode_memory(memory: Memory) -> bytes:
 
 
 def decode_memory(raw: bytes, *, where: str) -> Memory:
-    """Read the JSON form, or raise an error that names the place."""
+    """Decode the JSON form. Raises an error that names the place."""
     try:
         form = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -158,7 +158,7 @@ def decode_step(raw: bytes, *, where: str) -> MemoryStep:
 
 
 def check_version(version: object, where: str) -> None:
-    """Refuse what a newer outlive wrote."""
+    """Refuse records of a newer outlive."""
     if not str(version).isdecimal():
         raise DamagedRecord(f"{where}: format version {version!r} is not one of ours")
     if int(str(version)) > FORMAT_VERSION:
@@ -168,7 +168,7 @@ def check_version(version: object, where: str) -> None:
 
 
 def in_utc(memory: Memory) -> Memory:
-    """Times in UTC: what every reader of a Memory may rely on."""
+    """The memory with all times in UTC."""
     moments = {
         name: as_utc(value)
         for name in ("created", "updated", "last_used", "archived")
@@ -178,7 +178,7 @@ def in_utc(memory: Memory) -> Memory:
 
 
 def as_utc(moment: datetime) -> datetime:
-    """A moment without a zone is taken for UTC; one at the edge of time stays where it is."""
+    """The moment in UTC; one without a zone is taken for UTC, one that overflows is kept."""
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
     try:

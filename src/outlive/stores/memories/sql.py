@@ -1,4 +1,4 @@
-"""Memories in a SQL database: a memory is a row, a step of the log is a row. A team on a server shares them."""
+"""Memories in a SQL database: one row per memory, one row per step. A team shares them on a server."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -34,13 +34,14 @@ T = TypeVar("T")
 _PUT = """INSERT INTO outlive_memories (slug, archived, form, changed) VALUES (:slug, :archived, :form, :changed)
     ON CONFLICT (slug) DO UPDATE SET archived = excluded.archived, form = excluded.form, changed = excluded.changed"""
 _TAKE = "UPDATE outlive_memory_locks SET holder = :holder, heard = :now WHERE purpose = :purpose"
-_APART = 2
-"""In the column `archived`: set apart."""
+_QUARANTINED = 2
+"""Value of the column `archived` for a quarantined row."""
 _NEVER = -1
 
 
 class SQLMemoryStore:
-    """`home` knows which memories are the user's, for a database file that may have come with a clone."""
+    """`home` decides which memories of a database file are the user's, because the file may have come with a
+    clone."""
 
     def __init__(
         self, database: Database, *, home: Path | None = None, clock: Callable[[], datetime] | None = None
@@ -50,7 +51,7 @@ class SQLMemoryStore:
         self._mutex = threading.RLock()
         self._mirror = _Mirror(self.url, MemoryTrust(home, self.url))
         self.lost_steps: dict[int, str] = {}
-        """Entries of the log that cannot be read, so that they cannot be undone; the rest can."""
+        """Steps that cannot be read and therefore not undone; the others can."""
 
     @property
     def url(self) -> str:
@@ -98,7 +99,7 @@ class SQLMemoryStore:
             return self.database.write(alone, landed=landed)
 
     def publish(self, render: Callable[[MemoryReader], str], *, glance: bool = False) -> bool:
-        """A database has no place for the index."""
+        """Does nothing: a database has no place for the index."""
         return False
 
     @contextmanager
@@ -148,9 +149,9 @@ class SQLMemoryStore:
     def set_apart(self, slug: str) -> str:
         self._prepare()
         statement = "UPDATE outlive_memories SET archived = :apart WHERE slug = :slug"
-        self.database.write(lambda c: c.run(statement, apart=_APART, slug=slug))
+        self.database.write(lambda c: c.run(statement, apart=_QUARANTINED, slug=slug))
         self.read(lambda _: None)
-        return f"row {slug!r} of outlive_memories, archived = {_APART}"
+        return f"row {slug!r} of outlive_memories, archived = {_QUARANTINED}"
 
     def adopt(self) -> None:
         self._prepare()
@@ -180,23 +181,23 @@ class SQLMemoryStore:
 
 
 class _Mirror:
-    """The rows as of the last look. Brought up to date by those that changed since."""
+    """The rows at the last read, updated by those that changed since."""
 
     def __init__(self, url: str, trust: MemoryTrust) -> None:
         self._url = url
         self.trust = trust
         self.made_here = False
-        """Whether there were no tables before this. An empty table may have a trigger that fills it."""
+        """Whether there were no tables before. An empty table may have a trigger that fills it."""
         self.table = MemoryTable()
         self.damaged: dict[str, StoreError] = {}
         self._rows: set[str] = set()
-        """All slugs, those of rows that are damaged or set apart too."""
+        """All slugs, including those of damaged and quarantined rows."""
         self.lowered: set[str] = set()
-        """The same in small letters: some file systems do not tell them apart."""
+        """The same in lower case: some file systems ignore case."""
         self._at = _NEVER
 
     def follow(self, connection: Connection) -> None:
-        """Only for one at a time: a look that began later must not be overtaken by an earlier one."""
+        """Update the mirror. One at a time: an older snapshot must not overwrite a newer one."""
         now = connection.first("SELECT last FROM outlive_memory_clock")
         news = self.trust.asked and self.trust.follow(_tokens(connection))
         if now == self._at and not news:
@@ -208,17 +209,17 @@ class _Mirror:
         for slug, archived, form in sorted(rows):
             self._take(slug, archived, bytes(form))
         if connection.first("SELECT count(*) FROM outlive_memories") != len(self._rows):
-            there = {slug for (slug,) in connection.rows("SELECT slug FROM outlive_memories")}
-            for slug in self._rows - there:
+            slugs = {slug for (slug,) in connection.rows("SELECT slug FROM outlive_memories")}
+            for slug in self._rows - slugs:
                 self._drop(slug)
-            self.lowered = {slug.lower() for slug in there}
+            self.lowered = {slug.lower() for slug in slugs}
         self._at = now
 
     def _take(self, slug: str, archived: int, form: bytes) -> None:
         self._rows.add(slug)
         self.lowered.add(slug.lower())
         self.damaged.pop(slug, None)
-        if archived >= _APART:
+        if archived >= _QUARANTINED:
             self.table.put(slug, None)
             return
         try:
@@ -232,11 +233,11 @@ class _Mirror:
         self.table.put(slug, self.trust.seen(memory))
 
     def vouch(self, connection: Connection, memories: Iterable[Memory]) -> None:
-        """Note that what is about to be written is the user's."""
+        """Record that the memories about to be written are the user's."""
         self.trust.wrote(memories, first=self.made_here and not self._rows, keep=partial(_keep_token, connection))
 
     def adopt(self, connection: Connection) -> None:
-        """Note that all that is there is the user's."""
+        """Record that everything in the store is the user's."""
         self.follow(connection)
         self.trust.adopt(partial(_keep_token, connection))
         self._at = _NEVER
@@ -248,7 +249,7 @@ class _Mirror:
 
 
 def _commit(connection: Connection, draft: WriteView) -> list[tuple[int, bytes]]:
-    """Write what was drafted, within the transaction; the entries of the log as they are written."""
+    """Write the draft within the transaction; returns its steps as written."""
     if draft.after:
         connection.run("UPDATE outlive_memory_clock SET last = last + 1")
         now = connection.first("SELECT last FROM outlive_memory_clock")

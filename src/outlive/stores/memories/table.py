@@ -11,7 +11,7 @@ from outlive.stores.memories.names import free_slug
 from outlive.stores.memories.records import Memory, MemoryChange, MemoryStep, in_utc, mended, unmarked
 from outlive.stores.memories.text import render
 
-NOTHING = -1
+BEFORE_FIRST = -1
 """The moment before the first change."""
 
 
@@ -47,9 +47,9 @@ class MemoryTable:
         else:
             self._held[slug] = memory
 
-    def changed(self, since: int = NOTHING) -> Mapping[str, Memory | None]:
+    def changed(self, since: int = BEFORE_FIRST) -> Mapping[str, Memory | None]:
         """What changed after a moment, in the order of change; None for a removed memory."""
-        if since == NOTHING:
+        if since == BEFORE_FIRST:
             return self._held
         found = []
         for slug, moment in reversed(self._moments.items()):
@@ -84,7 +84,7 @@ class ReadView:
     def steps(self) -> list[MemoryStep]:
         return self._read_steps()
 
-    def changed(self, since: int = NOTHING) -> tuple[int, Mapping[str, Memory | None]]:
+    def changed(self, since: int = BEFORE_FIRST) -> tuple[int, Mapping[str, Memory | None]]:
         return self._table.moment, self._table.changed(since)
 
 

@@ -17,7 +17,7 @@ from outlive.errors import DamagedRecord
 from outlive.stores.memories.records import (
     FORMAT_VERSION,
     KINDS,
-    MAX_BYTES,
+    MAX_MEMORY_BYTES,
     Memory,
     OversizedMemory,
     Provenance,
@@ -26,7 +26,7 @@ from outlive.stores.memories.records import (
     unmarked,
 )
 
-LONGEST_YAML = 16_000
+MAX_YAML_CHARS = 16_000
 """Characters of a frontmatter that somebody wrote by hand; the parser takes long for some of the longer ones."""
 _FENCE = "---"
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:[ ./-][A-Za-z0-9_]+)*")
@@ -54,9 +54,9 @@ def render(memory: Memory) -> bytes:
     lines += [f"version: {FORMAT_VERSION}"]
     lines += [f"{_value(key)}: {_json(value)}" for key, value in memory.extra.items() if key not in _KEYS]
     raw = f"{_FENCE}\n{chr(10).join(lines)}\n{_FENCE}\n\n{memory.body}\n".encode()
-    if len(raw) > MAX_BYTES:
+    if len(raw) > MAX_MEMORY_BYTES:
         raise OversizedMemory(
-            f"the memory {memory.name[:60]!r} has {len(raw):,} bytes, the limit is {MAX_BYTES:,}; "
+            f"the memory {memory.name[:60]!r} has {len(raw):,} bytes, the limit is {MAX_MEMORY_BYTES:,}; "
             "keep the text in a file and remember where it is"
         )
     return raw
@@ -117,9 +117,9 @@ def _quick(front: str) -> dict[str, Any] | None:
 def _yaml(front: str, where: str) -> dict[str, Any]:
     import yaml
 
-    if len(front) > LONGEST_YAML:
+    if len(front) > MAX_YAML_CHARS:
         raise DamagedRecord(
-            f"{where}: the frontmatter has {len(front):,} characters, at most {LONGEST_YAML:,} can be"
+            f"{where}: the frontmatter has {len(front):,} characters, at most {MAX_YAML_CHARS:,} can be"
         )
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:

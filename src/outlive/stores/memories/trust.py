@@ -21,11 +21,11 @@ from outlive.private import make_private
 from outlive.regular import MIB, open_regular, read_regular
 from outlive.stores.memories.records import Memory
 
-LARGEST = 64 * MIB
+MAX_FILE_BYTES = 64 * MIB
 """Bytes of the file of one store."""
 
 BEGUN, ADOPTED, DISOWNED = "begun", "adopted", "disowned"
-MOST = 64
+MAX_TOKENS = 64
 """Tokens of a store that are looked at."""
 
 
@@ -54,14 +54,14 @@ class MemoryTrust:
         last call."""
         if not self.asked:
             return False
-        found = tokens.split()[:MOST]
+        found = tokens.split()[:MAX_TOKENS]
         if self._token not in found:
             self._token = next((token for token in found if self._file(token).exists()), "")
         state = (self._token, self.state())
         if state != self._seen:
             self._seen, self._everything, self._digests = state, False, set()
             with suppress(OSError):
-                raw = read_regular(self._file(), LARGEST) if self._token else b""
+                raw = read_regular(self._file(), MAX_FILE_BYTES) if self._token else b""
                 self._take(raw.decode("utf-8", "replace").split("\n"))
         before, self._told = self._told, (self._everything, len(self._digests))
         return self._told != before
@@ -76,7 +76,7 @@ class MemoryTrust:
     def wrote(self, memories: Iterable[Memory], *, first: bool, keep: Callable[[str], None]) -> None:
         """Confirm what is written here now, unless it is foreign itself; the whole store if it is the `first` in it.
         `keep` puts a new token into the store."""
-        mine = [] if self._everything else [_digest(one) for one in memories if not one.provenance.foreign]
+        mine = [] if self._everything else [_digest(memory) for memory in memories if not memory.provenance.foreign]
         if mine:
             with suppress(StoreUnavailable):  # it holds as long as this process
                 self._say([BEGUN] if first else mine, keep)

@@ -71,18 +71,18 @@ class PerThread(Generic[C]):
 
 
 def repeat(connection: Connection) -> bool:
-    """For work that may as well be done twice."""
+    """Default of `landed`: assume that a doubtful commit did not take effect, and run the work again."""
     return False
 
 
 class Database(Protocol):
     kind: ClassVar[str]
-    """As it is named in migrations."""
+    """The name used in migrations."""
     types: ClassVar[dict[str, str]]
-    """The neutral words of the schema in those of the database."""
+    """Neutral type names of the schema to those of the database."""
     url: str
     current: bool = False
-    """Whether this process has found or brought the schema up to date."""
+    """Whether this process has checked that the schema is up to date."""
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on one consistent snapshot."""
@@ -92,26 +92,26 @@ class Database(Protocol):
         the connection was lost during the commit itself, whether that commit took effect."""
 
     def migrate(self, work: Callable[[Connection], None]) -> None:
-        """Run `work` and commit, while nobody else migrates."""
+        """Run `work` and commit while no one else migrates."""
 
     def schema(self, statement: str) -> str:
-        """A statement of the schema in the words of the database."""
+        """A schema statement in the database's own syntax."""
         for neutral, own in self.types.items():
             statement = re.sub(rf"\b{neutral}\b", own, statement)
         return statement
 
     def blank(self) -> "Database | None":
-        """An empty stand-in to look at while there is nothing yet, so that a look makes nothing; else None."""
+        """An empty database to read from if there is none yet, so that reading creates nothing; else None."""
         return None
 
     def applied(self) -> set[str] | None:
-        """Names of the migrations the database has, None before the first."""
+        """Names of the applied migrations; None before the first."""
 
     def now(self, connection: Connection) -> datetime:
-        """The clock all users of the database share."""
+        """The clock shared by all users of the database."""
 
     def lock_edges(self, connection: Connection) -> None:
-        """Keep other writers from adding dependencies until this transaction ends, unless any write does."""
+        """Keep other writers from adding dependencies until this transaction ends."""
         return
 
     def new_ids(self, connection: Connection, count: int) -> Sequence[int]: ...
@@ -119,22 +119,22 @@ class Database(Protocol):
     def set_high_water(self, connection: Connection, high_water: int) -> None: ...
 
     def high_water(self, connection: Connection) -> int:
-        """The last id that was given out; negative when what is there is not a number."""
+        """The last id given out; negative if the stored value is not a number."""
 
     def announce(self, connection: Connection) -> None:
-        """Wake those who watch, once this transaction is committed, unless they poll."""
+        """Wake watchers once this transaction is committed, unless they poll."""
         return
 
     def watch(self) -> AbstractContextManager[Watch]: ...
 
     def integrity(self) -> list[str]:
-        """What the database itself finds wrong with its storage. A server looks after its own."""
+        """What the database itself finds wrong with its storage; empty for a server."""
         return []
 
     def close(self) -> None: ...
 
 
 def moment(value: Any) -> datetime:
-    """A MOMENT column as a datetime; SQLite keeps it as text of fixed width, so that it sorts."""
+    """A MOMENT column as a datetime; SQLite stores fixed-width text, so that it sorts."""
     found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     return found.astimezone(UTC)

@@ -1,8 +1,8 @@
-"""The schema, as a list that only ever grows. A migration that has been released is never edited.
+"""The schema as an append-only list. A released migration is never edited.
 
-Neutral words, put into those of the database by `Database.schema`: ID (a whole number of 64 bits), MOMENT
-(a point in time), COUNTED (a primary key that counts itself), CREATE SEQUENCE (a source of numbers).
-Where there are no common words, a statement begins with the database that it is for: `[sqlite]`, `[postgres]`.
+Neutral words, translated by `Database.schema`: ID (a 64-bit integer), MOMENT (a point in time), COUNTED (an
+auto-incremented primary key), CREATE SEQUENCE (a source of numbers). A statement for one database only begins with
+its name: `[sqlite]`, `[postgres]`.
 """
 
 from datetime import UTC, datetime
@@ -156,7 +156,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def bring_up_to_date(database: Database) -> bool:
-    """Apply the migrations that are missing, each once. True if there was nothing before."""
+    """Apply the missing migrations, each once. Returns True if the database was empty."""
     if database.current:
         return False
     names = {name for name, _ in MIGRATIONS}

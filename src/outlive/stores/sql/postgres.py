@@ -1,4 +1,4 @@
-"""PostgreSQL: one server, many machines. A lost connection is said, opened again, and the change is done once."""
+"""PostgreSQL: one server, many machines. A lost connection is reported and reopened, and the change happens once."""
 
 import logging
 import random
@@ -69,7 +69,7 @@ class PostgresDatabase(Database):
         self.url = re.sub(r"(://[^:@/]*):[^@/]*@", r"\1:***@", url)
         self._connections = PerThread[psycopg.Connection[Row]]()
         self._met = False
-        """Whether a connection was ever had: only then is a failure worth waiting for."""
+        """Whether a connection ever succeeded: only then is a failure worth waiting for."""
 
     def read(self, work: Callable[[Connection], T]) -> T:
         begin = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -125,7 +125,7 @@ class PostgresDatabase(Database):
         self._connections.close()
 
     def connect(self) -> psycopg.Connection[Row]:
-        """A new connection. Once the server was there, waits for it to come back."""
+        """Open a connection. If the server was reachable before, wait for it to come back."""
         deadline = time.monotonic() + (RECONNECT_SECONDS if self._met else 0)
         pause = 0.1
         while True:
@@ -193,7 +193,8 @@ class PostgresDatabase(Database):
                 raise kind(f"{self.url}: {_reason(error)}. Nothing was changed.") from error
 
     def _landed(self, backend: int, landed: Callable[[Connection], bool]) -> bool:
-        """Ask only after the server process that had the commit is gone, so that the answer is final."""
+        """Whether a commit took effect. Asks only after the server process that had it is gone, so the answer is
+        final."""
         deadline = time.monotonic() + RECONNECT_SECONDS
         while time.monotonic() < deadline:
             gone = self.read(lambda c: c.rows("SELECT 1 FROM pg_stat_activity WHERE pid = :pid", pid=backend) == [])
@@ -215,7 +216,7 @@ class PostgresDatabase(Database):
 
 
 class _CommitInDoubt(Exception):
-    """Not an error yet: whether the commit took effect decides."""
+    """The connection was lost during a commit; whether it took effect is still to be found out."""
 
     def __init__(self, result: Any, backend: int) -> None:
         super().__init__()
@@ -224,7 +225,7 @@ class _CommitInDoubt(Exception):
 
 
 class _Watch:
-    """Listens on a connection of its own."""
+    """Listens on its own connection."""
 
     def __init__(self, database: PostgresDatabase) -> None:
         self._database = database

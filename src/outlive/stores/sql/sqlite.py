@@ -120,7 +120,7 @@ class SQLiteDatabase(Database):
             return {name for (name,) in rows}
 
     def now(self, connection: Connection) -> datetime:
-        """A change asks the file system too; a look touches nothing."""
+        """The current time; a write also checks the file system's clock, a read touches nothing."""
         writing = isinstance(connection, _Connection) and connection.writing
         return store_time(self.path) if writing and self.path.name != _MEMORY else machine_time()
 
@@ -217,7 +217,8 @@ class SQLiteDatabase(Database):
 
 
 def _refuse_irregular(path: Path) -> None:
-    """SQLite follows links and would write into a device: refuse anything but a regular file, beside it as well."""
+    """Refuse anything but regular files, also beside the database: SQLite follows links and would write into a
+    device."""
     try:
         for ending in ("", "-journal", "-wal", "-shm"):
             refuse_irregular(f"{path}{ending}")

@@ -1,8 +1,7 @@
-"""What an engine must offer to hold the task graph. The rules of the graph are not here: see `outlive.tasks`.
+"""The interface of an engine that stores the task graph. The rules of the graph are in `outlive.tasks`.
 
-An engine stores tasks and answers questions about them; it keeps `blocked_by`, `blocks` and readiness in
-step with `depends_on` and `status` by itself. `outlive.testing.TaskStoreConformance` is the executable form
-of this page.
+An engine stores tasks and answers questions about them; it derives `blocked_by`, `blocks` and readiness from
+`depends_on` and `status`. `outlive.testing.TaskStoreConformance` is the executable form of this page.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -12,7 +11,7 @@ from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
-from outlive.stores.tasks.records import Change, Status, Task
+from outlive.stores.tasks.records import Status, Task, TaskChange
 
 T = TypeVar("T")
 
@@ -25,13 +24,13 @@ class TaskQuery(msgspec.Struct, frozen=True, kw_only=True):
     statuses: frozenset[Status] | None = None
     owner: str | None = None
     labels: tuple[str, ...] = ()
-    """Every one of these must be on the task."""
+    """The task has all of these."""
     blocked: bool | None = None
     """True: open tasks with unfinished dependencies. False: tasks without any."""
     text: str | None = None
     """Text that subject or description contains, ignoring case."""
     archived: bool = False
-    """Look among archived tasks as well."""
+    """Include archived tasks."""
     sort: SortKey = "priority"
     descending: bool = False
     limit: int | None = None
@@ -54,9 +53,9 @@ class Fit(msgspec.Struct, frozen=True):
     """Which ready tasks suit a worker."""
 
     labels: tuple[str, ...] = ()
-    """The task carries all of these."""
+    """The task has all of these."""
     capabilities: tuple[str, ...] | None = None
-    """The task carries no label beside these; None means any task suits."""
+    """The task has only labels among these; None means any task fits."""
 
     def suits(self, labels: Collection[str]) -> bool:
         return set(self.labels) <= set(labels) and (
@@ -64,31 +63,31 @@ class Fit(msgspec.Struct, frozen=True):
         )
 
 
-ANY = Fit()
+ANY_TASK = Fit()
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Something the store found wrong with itself."""
+    """A problem that the store found in itself."""
 
     where: str
     """The file, table or row."""
     what: str
     remedy: str
     repairable: bool = False
-    """`repair` takes care of it."""
+    """`repair` fixes it."""
     harmless: bool = False
-    """Worth saying, but nothing is lost or hidden."""
+    """Worth reporting, but nothing is lost or hidden."""
     lost: bool = False
-    """The audit trail knows the task, and nothing is left of it."""
+    """The audit trail mentions the task, but it is missing."""
     task: int | None = None
 
 
 class TaskReader(Protocol):
-    """One consistent look at the graph."""
+    """A consistent snapshot of the graph."""
 
     @property
     def now(self) -> datetime:
-        """The store's clock, the only one that leases are measured with."""
+        """The store's clock, the only one used for leases."""
 
     def get(self, ids: Collection[int]) -> dict[int, Task]:
         """The tasks that exist, archived ones included. Raises DamagedRecord for one that cannot be read."""
@@ -96,23 +95,23 @@ class TaskReader(Protocol):
     def find(self, query: TaskQuery) -> list[Task]: ...
 
     def count(self, query: TaskQuery) -> int:
-        """How many there are, whatever the limit of the query."""
+        """The number of matches, ignoring the limit of the query."""
 
-    def ready(self, fit: Fit = ANY, limit: int | None = None) -> list[Task]:
+    def ready(self, fit: Fit = ANY_TASK, limit: int | None = None) -> list[Task]:
         """Pending tasks without unfinished dependencies: most urgent first, then oldest."""
 
     def expired(self) -> list[int]:
-        """Tasks in progress whose lease has run out."""
+        """Tasks in progress with an expired lease."""
 
     def next_expiry(self) -> datetime | None:
-        """When the next lease runs out."""
+        """When the next lease expires."""
 
     def depends_on(self, ids: Collection[int]) -> dict[int, tuple[int, ...]]: ...
 
     def dependents(self, ids: Collection[int], *, archived: bool = False) -> dict[int, tuple[int, ...]]:
-        """Who depends on these. Archived tasks are left out, as in `Task.blocks`, unless asked for."""
+        """Tasks that depend on these. Archived tasks are left out, as in `Task.blocks`, unless asked for."""
 
-    def history(self, task: int | None = None) -> list[Change]:
+    def history(self, task: int | None = None) -> list[TaskChange]:
         """The audit trail of one task, or of all, oldest first."""
 
     def high_water(self) -> int:
@@ -120,41 +119,41 @@ class TaskReader(Protocol):
 
 
 class TaskWriter(TaskReader, Protocol):
-    """One change of the graph, which happens whole or not at all."""
+    """An atomic change of the graph."""
 
     def lock(self, ids: Collection[int], *, edges: bool = False) -> dict[int, Task]:
-        """Like `get`, and nobody else changes these tasks before this change is done.
+        """Like `get`, and no one else changes these tasks before this change is done.
 
-        `edges=True` also keeps every other writer from adding dependencies: needed to rule out cycles.
+        `edges=True` also keeps other writers from adding dependencies: needed to rule out cycles.
         """
 
-    def pick(self, fit: Fit = ANY) -> Task | None:
-        """The first ready task that no other writer is just taking, locked."""
+    def pick(self, fit: Fit = ANY_TASK) -> Task | None:
+        """Lock and return the first ready task that no other writer is taking."""
 
     def new_ids(self, count: int) -> Sequence[int]:
-        """Ids that were never given out before, and never will be again."""
+        """Ids that were never given out before and never will be again."""
 
     def reserve(self, high_water: int) -> None:
-        """From now on `new_ids` starts above this."""
+        """Make `new_ids` start above this from now on."""
 
-    def put(self, task: Task, change: Change) -> None:
+    def put(self, task: Task, change: TaskChange) -> None:
         """Create or replace. `blocked_by` and `blocks` of the argument are ignored."""
 
-    def remove(self, task: int, change: Change) -> None: ...
+    def remove(self, task: int, change: TaskChange) -> None: ...
 
-    def record(self, changes: Sequence[Change]) -> None:
-        """Take over an audit trail from elsewhere."""
+    def record(self, changes: Sequence[TaskChange]) -> None:
+        """Import an audit trail."""
 
 
 class Watch(Protocol):
     """Notices changes made after it was opened."""
 
     def wait(self, timeout: float) -> bool:
-        """Sleep until something may have changed (True) or the time is over (False)."""
+        """Wait until something may have changed (True) or the timeout is over (False)."""
 
 
 class TaskStore(Protocol):
-    """An engine. Safe to use from several threads; several processes may have it open at once."""
+    """The interface of a task store. Safe to use from several threads; several processes may have it open at once."""
 
     @property
     def url(self) -> str: ...
@@ -162,18 +161,20 @@ class TaskStore(Protocol):
     def read(self, work: Callable[[TaskReader], T]) -> T: ...
 
     def write(self, work: Callable[[TaskWriter], T]) -> T:
-        """Run `work` and commit what it did, once. If it raises, nothing happened. It may be run again after a
-        conflict or a lost connection, so it must not have side effects of its own."""
+        """Run `work` and commit once. If it raises, nothing happened.
+
+        It may run again after a conflict or a lost connection, so it must have no side effects of its own.
+        """
 
     def watch(self) -> AbstractContextManager[Watch]: ...
 
     def left_out(self) -> list[str]:
-        """Records that the last look could not understand, each with its place and the reason. Costs nothing."""
+        """Records that the last read could not understand, with place and reason. Costs nothing."""
 
     def check(self) -> list[Problem]:
-        """Look at every record and every derived value."""
+        """Check every record and every derived value."""
 
     def repair(self) -> list[str]:
-        """Mend what `check` calls repairable, never by deleting; says what was done."""
+        """Repair what `check` calls repairable, never by deleting; returns what was done."""
 
     def close(self) -> None: ...

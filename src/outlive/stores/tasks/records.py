@@ -1,7 +1,6 @@
-"""What is stored about a task, and its one JSON form.
+"""The record of a task, and its one JSON form: used in `.tasks/task_N.json`, in `--json` output and in exports.
 
-The same form is used in `.tasks/task_N.json`, in `--json` output and in exports. `dependsOn` and `status`
-are the truth; `blockedBy` and `blocks` are derived from them and written for readers.
+`dependsOn` and `status` are the truth; `blockedBy` and `blocks` are derived from them and written for readers.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,20 +22,20 @@ FINISHED: frozenset[Status] = frozenset({"completed", "cancelled"})
 DEFAULT_PRIORITY = 2
 MAX_ID = 10**15 - 1
 """The largest id that any reader accepts: exact as a JSON number everywhere, and a BIGINT."""
-MAX_GAP = 10**9
+MAX_ID_GAP = 10**9
 """An id further than this above all smaller ones was planted or mistyped: new ids do not continue from it."""
-LONGEST_LEASE = timedelta(days=7)
-"""A lease that ends later than this from now was made by a wrong clock, and counts as run out."""
+MAX_LEASE = timedelta(days=7)
+"""A lease that ends later than this comes from a wrong clock and counts as expired."""
 STALE_LEASE = timedelta(days=30)
-"""A lease that ran out longer ago is not taken over by itself: more likely the clock is wrong."""
+"""A lease that expired longer ago is not taken over automatically: more likely the clock is wrong."""
 MAX_TASK_BYTES = 16 * MIB
-"""Of the JSON form."""
+"""Size of the JSON form."""
 MAX_DEPENDENCIES = 10_000
 """Direct dependencies of one task."""
 
 
 class Lease(msgspec.Struct, frozen=True, rename="camel"):
-    """A claim that runs out. `token` fences: it grows with each claim of the task, so an old one is recognised."""
+    """A claim that expires. `token` fences: it grows with each claim of the task, so an old one is recognised."""
 
     owner: str
     token: int
@@ -44,22 +43,22 @@ class Lease(msgspec.Struct, frozen=True, rename="camel"):
     expires_at: datetime
 
     def lapsed(self, now: datetime) -> bool:
-        """Whether the task may be given to another."""
+        """Whether the task may be given to another owner."""
         oldest, latest = believable(now)
         return oldest <= self.expires_at <= now or self.expires_at > latest
 
     def stale(self, now: datetime) -> bool:
-        """Whether it ran out so long ago that the clock is doubted first."""
+        """Whether it expired so long ago that the clock is doubted first."""
         return self.expires_at < believable(now)[0]
 
 
 def believable(now: datetime) -> tuple[datetime, datetime]:
-    """Between these two moments a lease ends that was made by a clock like this one, and not long ago."""
-    return now - STALE_LEASE, now + LONGEST_LEASE
+    """The range in which a recent lease by a correct clock ends."""
+    return now - STALE_LEASE, now + MAX_LEASE
 
 
 class Task(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=False):
-    """One node of the graph, as it was at one moment."""
+    """One task at one moment."""
 
     id: int
     subject: str
@@ -80,7 +79,7 @@ class Task(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defau
     result: str | None = None
     metadata: dict[str, Any] = {}
     extra: dict[str, Any] = {}
-    """Keys of the JSON form that we do not know. They are carried along untouched."""
+    """Unknown keys of the JSON form, kept as they are."""
 
     @property
     def finished(self) -> bool:
@@ -91,7 +90,7 @@ class Task(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defau
         return self.status == "pending" and not self.blocked_by
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class TaskChange(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the audit trail: who did what to which task, when and from where."""
 
     id: str
@@ -102,7 +101,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     task: int
     revision: int
     changed: dict[str, tuple[Any, Any]] = {}
-    """Field (as in JSON) to its value before and after."""
+    """Field (as in JSON) to its values before and after."""
     note: str | None = None
 
 
@@ -113,17 +112,17 @@ _LATEST = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 
 
 def highest_id(ids: Iterable[int], start: int = 0) -> int:
-    """The largest of the ids that new ones continue from, at least `start`; see MAX_GAP."""
+    """The largest id that new ones continue from, at least `start`; see MAX_ID_GAP."""
     for number in sorted({number for number in ids if number > start}):
-        if number - start > MAX_GAP:
+        if number - start > MAX_ID_GAP:
             break
         start = number
     return start
 
 
 def wrong_mark(mark: int, known: Callable[[], int]) -> str | None:
-    """What is wrong with the mark of the last id that was given out; `known` is the largest id that is spoken of."""
-    if 0 <= mark <= MAX_GAP or (0 <= mark <= MAX_ID - MAX_GAP and mark <= known() + MAX_GAP):
+    """What is wrong with the mark of the last id given out; `known` is the largest id in use."""
+    if 0 <= mark <= MAX_ID_GAP or (0 <= mark <= MAX_ID - MAX_ID_GAP and mark <= known() + MAX_ID_GAP):
         return None
     return f"says that the last id was {mark}, while the largest in use is {known()}"
 
@@ -136,7 +135,7 @@ def damaged_mark(where: str, wrong: str) -> DamagedRecord:
 
 def check_reserve(high_water: int) -> None:
     """Refuse a mark that would leave no room for new ids."""
-    if high_water > MAX_ID - MAX_GAP:
+    if high_water > MAX_ID - MAX_ID_GAP:
         raise InvalidTask(
             f"the id {high_water} is too large: no id could follow it", hint="import with new ids", code="renumber"
         )

@@ -60,7 +60,7 @@ class SQLTaskStore:
             yield watch
 
     def left_out(self) -> list[str]:
-        """A row is whole or not there at all."""
+        """Always empty: a row is whole or missing."""
         return []
 
     def check(self) -> list[Problem]:

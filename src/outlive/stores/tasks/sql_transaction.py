@@ -1,4 +1,4 @@
-"""One transaction on the task tables: what `sql.py` hands to readers and writers."""
+"""One transaction on the task tables, for the readers and writers of `sql.py`."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
@@ -9,13 +9,13 @@ import msgspec
 from msgspec.structs import asdict
 
 from outlive.stores.sql.database import Connection, Database, Row, moment
-from outlive.stores.tasks.protocol import ANY, Fit, TaskQuery
+from outlive.stores.tasks.protocol import ANY_TASK, Fit, TaskQuery
 from outlive.stores.tasks.records import (
     FINISHED,
     STATUSES,
-    Change,
     Lease,
     Task,
+    TaskChange,
     believable,
     check_reserve,
     damaged_mark,
@@ -29,7 +29,7 @@ _FIELDS = (
     "updated_at, completed_at, archived_at, lease_owner, lease_token, lease_claimed_at, lease_expires_at"
 )
 _NAMES = _FIELDS.split(", ")
-_CHANGE = ", ".join(Change.__struct_fields__)
+_CHANGE = ", ".join(TaskChange.__struct_fields__)
 _INSERT = f"INSERT INTO outlive_tasks ({_FIELDS}) VALUES (:{', :'.join(_NAMES)})"
 _UPDATE = f"UPDATE outlive_tasks SET {', '.join(f'{name} = :{name}' for name in _NAMES[1:])} WHERE id = :id"
 OPEN_DEPENDENCIES = """
@@ -58,7 +58,7 @@ class SQLTransaction:
         self._clock = clock
         self._known: dict[int, Task] = {}
         """Tasks as last seen in this transaction."""
-        self.changes: list[Change] = []
+        self.changes: list[TaskChange] = []
         self._wakes = False
 
     @cached_property
@@ -96,7 +96,7 @@ class SQLTransaction:
         conditions, values = _conditions(query)
         return int(self._connection.first(f"SELECT count(*) FROM outlive_tasks WHERE {conditions}", **values))
 
-    def ready(self, fit: Fit = ANY, limit: int | None = None) -> list[Task]:
+    def ready(self, fit: Fit = ANY_TASK, limit: int | None = None) -> list[Task]:
         return self._tasks(self._ready_rows(_FIELDS, fit, limit))
 
     def expired(self) -> list[int]:
@@ -134,7 +134,7 @@ class SQLTransaction:
         )
         return _grouped(rows)
 
-    def history(self, task: int | None = None) -> list[Change]:
+    def history(self, task: int | None = None) -> list[TaskChange]:
         condition = "" if task is None else "WHERE task = :task "
         values = {} if task is None else {"task": task}
         rows = self._connection.rows(f"SELECT {_CHANGE} FROM outlive_task_changes {condition}ORDER BY seq", **values)
@@ -154,7 +154,7 @@ class SQLTransaction:
             )
         return self.get(ids)
 
-    def pick(self, fit: Fit = ANY) -> Task | None:
+    def pick(self, fit: Fit = ANY_TASK) -> Task | None:
         rows = self._ready_rows("id", fit, 1, lock=" FOR UPDATE SKIP LOCKED")
         return next(iter(self.get([number for (number,) in rows]).values()), None)
 
@@ -172,7 +172,7 @@ class SQLTransaction:
         if high_water > self.high_water():
             self._database.set_high_water(self._connection, high_water)
 
-    def put(self, task: Task, change: Change) -> None:
+    def put(self, task: Task, change: TaskChange) -> None:
         old = self._known.get(task.id) or self.get([task.id]).get(task.id)
         self._connection.run(_INSERT if old is None else _UPDATE, **_row(task))
         if task.labels != (old.labels if old else ()):
@@ -195,7 +195,7 @@ class SQLTransaction:
         self.changes.append(change)
         self._wakes = self._wakes or task.status != "in_progress"
 
-    def remove(self, task: int, change: Change) -> None:
+    def remove(self, task: int, change: TaskChange) -> None:
         old = self._known.get(task) or self.get([task]).get(task)
         self._connection.run("DELETE FROM outlive_task_edges WHERE task = :task", task=task)
         self._connection.run("DELETE FROM outlive_task_labels WHERE task = :task", task=task)
@@ -205,11 +205,12 @@ class SQLTransaction:
         self.changes.append(change)
         self._wakes = True
 
-    def record(self, changes: Sequence[Change]) -> None:
+    def record(self, changes: Sequence[TaskChange]) -> None:
         self.changes.extend(changes)
 
     def flush(self) -> str:
-        """Write the audit trail; returns the id of a change, which is there if and only if all of this is."""
+        """Write the audit trail; returns the id of a change that exists if and only if this transaction is
+        committed."""
         self._connection.run_many(
             f"INSERT INTO outlive_task_changes ({_CHANGE}) VALUES (:{_CHANGE.replace(', ', ', :')})",
             [{**asdict(change), "changed": _json(change.changed)} for change in self.changes],
@@ -221,7 +222,7 @@ class SQLTransaction:
     # -- inside ----------------------------------------------------------------------------------------
 
     def _tasks(self, rows: Iterable[Row]) -> list[Task]:
-        """Rows with their edges. Three statements, however many rows there are."""
+        """Rows with their edges: three statements, however many rows."""
         rows = list(rows)
         ids = [row[0] for row in rows]
         if not ids:
@@ -338,15 +339,15 @@ def _task(row: Row, depends_on: tuple[int, ...], blocked_by: tuple[int, ...], bl
 _decode = msgspec.json.Decoder().decode
 
 
-def _change(row: Row) -> Change:
-    fields = dict(zip(Change.__struct_fields__, row, strict=True))
+def _change(row: Row) -> TaskChange:
+    fields = dict(zip(TaskChange.__struct_fields__, row, strict=True))
     fields["at"] = moment(fields["at"])
     fields["changed"] = msgspec.json.decode(fields["changed"], type=dict[str, tuple[Any, Any]])
-    return Change(**fields)
+    return TaskChange(**fields)
 
 
 def known_ids(connection: Connection, among: Sequence[int] | None = None) -> set[int]:
-    """Every id that a task has or had, or those of them that are among these."""
+    """Every id that a task has or had, restricted to `among` if given."""
     condition, values = ("", {}) if among is None else ("WHERE {} IN :ids ", {"ids": list(among)})
     rows = connection.rows(
         f"SELECT id FROM outlive_tasks {condition.format('id')}"

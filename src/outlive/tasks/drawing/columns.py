@@ -15,12 +15,12 @@ from outlive.tasks.drawing.text import cells, shorten, wrap
 
 Style = Callable[[str, Task], str]
 
-_MOST_ROWS = 60
+_MAX_ROWS = 60
 _LINES = (1, 2, 3)
 _SUBJECT_AT_LEAST = (16, 12, 11)
-_LONGEST_WORD = 14
+_MAX_WORD_COLUMNS = 14
 _HEAD = "▸ "
-_GAP = 2
+_GAP_COLUMNS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,16 @@ class _Canvas:
 
 def columns(diagram: Diagram, layers: list[list[int]], *, width: int, style: Style) -> list[str] | None:
     """Draw connected tasks, or return None if they do not fit. Subjects take as few lines as show them whole."""
-    if max(map(len, layers)) > _MOST_ROWS or len(layers) * _SUBJECT_AT_LEAST[-1] > width:
+    if max(map(len, layers)) > _MAX_ROWS or len(layers) * _SUBJECT_AT_LEAST[-1] > width:
         return None
     grid = arrange(diagram, layers)
     best = None
     for lines, least in zip(_LINES, _SUBJECT_AT_LEAST, strict=True):
         rows = _rows(grid, lines)
         routed = _route(grid, rows, lines)
-        if routed is None or max(rows) >= _MOST_ROWS:
+        if routed is None or max(rows) >= _MAX_ROWS:
             break
-        room = width - sum(_GAP + channel.width + len(_HEAD) for channel in routed)
+        room = width - sum(_GAP_COLUMNS + channel.width + len(_HEAD) for channel in routed)
         if shared := _share(diagram, grid, room, lines, least):
             widths, whole = shared
             best = (lines, rows, routed, _tightened(diagram, grid, widths, lines))
@@ -93,7 +93,7 @@ def _route(grid: Grid, rows: list[int], lines: int) -> list[_Channel] | None:
             if not isinstance(tracks, int):
                 result.append(_Channel(nets, tracks))
                 break
-            if max(rows[node] for node in right) > _MOST_ROWS:
+            if max(rows[node] for node in right) > _MAX_ROWS:
                 return None
             free = tracks + 1
             for node in right:
@@ -153,7 +153,7 @@ def _wanted(task: Task, lines: int) -> int:
     """Return the smallest width that shows the whole subject in so many lines without breaking normal words."""
     subject = one_line(task.subject)
     longest = max(map(cells, subject.split()), default=1)
-    width = max(cells(subject) // lines, min(longest, _LONGEST_WORD), 1)
+    width = max(cells(subject) // lines, min(longest, _MAX_WORD_COLUMNS), 1)
     while "".join(wrap(subject, width, lines)).replace(" ", "") != subject.replace(" ", ""):
         width += 1
     return len(_lead(task)) + width
@@ -168,14 +168,14 @@ def _paint(
         for node in column:
             row = rows[node]
             if grid.is_bend(node):
-                canvas.put(row, start - len(_HEAD), "─" * (len(_HEAD) + width + _GAP))
+                canvas.put(row, start - len(_HEAD), "─" * (len(_HEAD) + width + _GAP_COLUMNS))
                 continue
             if step:
                 canvas.put(row, start - len(_HEAD), _HEAD)
             _write(canvas, diagram.tasks[grid.tasks[node]], row, start, width, lines, style)
             if grid.after[node]:
-                canvas.put(row, canvas.ends[row] + 1, "─" * (start + width + _GAP - canvas.ends[row] - 1))
-        start += width + _GAP
+                canvas.put(row, canvas.ends[row] + 1, "─" * (start + width + _GAP_COLUMNS - canvas.ends[row] - 1))
+        start += width + _GAP_COLUMNS
         if step < len(routed):
             channel = routed[step]
             for row, text in channels.draw(channel.nets, channel.tracks, channel.width).items():

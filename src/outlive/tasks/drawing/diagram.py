@@ -32,15 +32,15 @@ class Diagram:
     def groups(self) -> list[list[list[int]]]:
         """Return the layers of each connected group of tasks."""
         depth = {number: step for step, layer in enumerate(self.layers()) for number in layer}
-        around = {number: [*self.needs[number], *self.frees[number]] for number in self.tasks}
+        neighbours = {number: [*self.needs[number], *self.frees[number]] for number in self.tasks}
         for before, task in self.closing:
-            around[before].append(task)
-            around[task].append(before)
+            neighbours[before].append(task)
+            neighbours[task].append(before)
         seen: set[int] = set()
         result = []
         for number in self.tasks:
             if number not in seen:
-                group = shape.reachable(number, around)
+                group = shape.reachable(number, neighbours)
                 seen.update(group)
                 layers: dict[int, list[int]] = {}
                 for other in sorted(group, key=lambda other: (depth[other], other)):

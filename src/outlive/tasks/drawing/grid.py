@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from outlive.tasks.drawing.diagram import Diagram
 
-_MOST_SWEEPS = 24
-_PATIENCE = 6
-_SWAPPED_UP_TO = 1_500
+_MAX_SWEEPS = 24
+_MAX_IDLE_SWEEPS = 6
+_MAX_SWAPPED = 1_500
 """Nodes and edges."""
 
 
@@ -78,13 +78,13 @@ def _lead_on(grid: Grid, node: int, targets: list[int], depth: dict[int, int]) -
 def _order(grid: Grid) -> None:
     """Sort the columns by the barycentre of their neighbours, in both directions, and keep the best order."""
     size = len(grid.before) + sum(map(len, grid.before))
-    sweeps = min(_MOST_SWEEPS, max(4, 100_000 // (size + 1)))
+    sweeps = min(_MAX_SWEEPS, max(4, 100_000 // (size + 1)))
     best, fewest, idle = [*map(list, grid.columns)], crossings(grid), 0
     for turn in range(sweeps):
-        if not fewest or idle >= _PATIENCE:
+        if not fewest or idle >= _MAX_IDLE_SWEEPS:
             break
         _sweep(grid, forward=turn % 2 == 0)
-        if size <= _SWAPPED_UP_TO:
+        if size <= _MAX_SWAPPED:
             _swap(grid)
         now = crossings(grid)
         idle = idle + 1 if now >= fewest else 0

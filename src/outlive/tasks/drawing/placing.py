@@ -6,10 +6,10 @@ from math import inf
 
 from outlive.tasks.drawing.grid import Grid
 
-_ROUNDS = 10
+_MAX_ROUNDS = 10
 _BEND_TO_BEND = 6.0
 _BEND_TO_TASK = 2.0
-_NEAR = 0.15
+_NEAR_SHARE = 0.15
 
 Apart = Callable[[int, int], float]
 """The minimum distance between two adjacent nodes of a column."""
@@ -22,10 +22,10 @@ def place(grid: Grid, apart: Apart) -> list[float]:
     for column, spread in zip(grid.columns, offsets, strict=True):
         for node, offset in zip(column, spread, strict=True):
             places[node] = offset
-    for turn in range(_ROUNDS):
+    for turn in range(_MAX_ROUNDS):
         step = 1 if turn % 2 == 0 else -1
         # The first rounds use one side only, to propagate the shape; the last ones balance both sides.
-        sides = [grid.before, grid.after] if turn >= _ROUNDS - 4 else [(grid.before, grid.after)[turn % 2]]
+        sides = [grid.before, grid.after] if turn >= _MAX_ROUNDS - 4 else [(grid.before, grid.after)[turn % 2]]
         for column, spread in zip(grid.columns[::step], offsets[::step], strict=True):
             pulls = [_pull(grid, node, sides, places) for node in column]
             for node, at in zip(column, _settled(pulls, spread), strict=True):
@@ -87,7 +87,7 @@ def _straighten(grid: Grid, places: list[float], apart: Apart) -> None:
         )
 
     for chain in sorted(_chains(grid), key=len, reverse=True):
-        reach = apart(chain[0], chain[0]) * _NEAR
+        reach = apart(chain[0], chain[0]) * _NEAR_SHARE
         run: list[int] = []
         low, high = -inf, inf
         for node in chain:

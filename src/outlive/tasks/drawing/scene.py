@@ -11,10 +11,10 @@ from outlive.tasks.drawing.placing import place
 
 Point = tuple[float, float]
 
-_MOST_TASKS = 600
-_MOST_LAYERS = 150
-_MOST_LINES = 8_000
-_MOST_EDGES = 15_000
+_MAX_TASKS = 600
+_MAX_LAYERS = 150
+_MAX_LINES = 8_000
+_MAX_EDGES = 15_000
 """Above one of these the compact layout is used; above the last one it comes without edges."""
 
 _BEND = 10.0
@@ -71,7 +71,7 @@ def compose(diagram: Diagram) -> Scene:
         max((depth[other] - depth[number] - 1 for other in diagram.frees[number]), default=0) for number in depth
     )
     lines = bends + sum(map(len, diagram.frees.values()))
-    if len(depth) > _MOST_TASKS or len(layers) > _MOST_LAYERS or lines > _MOST_LINES:
+    if len(depth) > _MAX_TASKS or len(layers) > _MAX_LAYERS or lines > _MAX_LINES:
         return _compact(diagram, layers)
     groups = sorted(diagram.groups(), key=lambda layers: len(layers) == 1)
     grids = [arrange(diagram, group) for group in groups]
@@ -183,7 +183,7 @@ def _compact(diagram: Diagram, layers: list[list[int]]) -> Scene:
     scene.width = len(chunks) * (box.width + box.along) - box.along
     scene.height = max(map(len, chunks)) * (box.height + box.across) - box.across
     edges = diagram.edges()
-    if len(edges) > _MOST_EDGES:
+    if len(edges) > _MAX_EDGES:
         scene.left_out = len(edges)
         return scene
     for before, number in edges:

@@ -12,12 +12,12 @@ from outlive.tasks.drawing.sheet import ROOT, definitions, style_sheet
 from outlive.tasks.drawing.text import pixels, wrap
 
 _MARGIN = 24.0
-_FONT = 12.5
-_SMALL_FONT = 11.0
-_LINE = 16.0
-_LEGEND = 40.0
+_FONT_SIZE = 12.5
+_SMALL_FONT_SIZE = 11.0
+_LINE_HEIGHT = 16.0
+_LEGEND_HEIGHT = 40.0
 _RADIUS = 9
-_SHOWN_IN_TITLE = 20
+_MAX_SHOWN_IN_TITLE = 20
 
 
 def svg(tasks: Iterable[Task]) -> str:
@@ -29,7 +29,7 @@ def svg(tasks: Iterable[Task]) -> str:
     scene = compose(drawn) if drawn.tasks else Scene()
     legend, legend_width = _legend(drawn, scene)
     width = max(scene.width, legend_width) + 2 * _MARGIN
-    height = scene.height + 2 * _MARGIN + (_LEGEND if scene.boxes else 0)
+    height = scene.height + 2 * _MARGIN + (_LEGEND_HEIGHT if scene.boxes else 0)
     size = f'width="{shown(width)}" height="{shown(height)}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{ROOT}" role="img" {size} '
@@ -71,14 +71,14 @@ def _box(drawn: Diagram, task: Task, scene: Scene) -> str:
     x, y = scene.boxes[task.id]
     box = scene.box
     small = box == COMPACT
-    font, before, after = (_SMALL_FONT, 24.0, 12.0) if small else (_FONT, 34.0, 13.0)
+    font, before, after = (_SMALL_FONT_SIZE, 24.0, 12.0) if small else (_FONT_SIZE, 34.0, 13.0)
     text = f"{task.id} {one_line(task.subject)}".rstrip()
     lines = wrap(text, (box.width - before - after) / font, 1 if small else 2, pixels)
-    base = box.height / 2 + font * 0.35 - (len(lines) - 1) * _LINE / 2
+    base = box.height / 2 + font * 0.35 - (len(lines) - 1) * _LINE_HEIGHT / 2
     number, _, subject = lines[0].partition(" ")
     spans = f'<tspan class="id">{escape(number)}</tspan> <tspan class="subject">{escape(subject)}</tspan>'
     for line in lines[1:]:
-        spans += f'<tspan class="subject" x="{shown(before)}" dy="{shown(_LINE)}">{escape(line)}</tspan>'
+        spans += f'<tspan class="subject" x="{shown(before)}" dy="{shown(_LINE_HEIGHT)}">{escape(line)}</tspan>'
     name = state(task)
     return (
         f'<g class="{name}{" small" if small else ""}" transform="translate({shown(x)},{shown(y)})">'
@@ -96,14 +96,14 @@ def _tooltip(drawn: Diagram, task: Task) -> str:
         lines[-1] += f", {one_line(task.owner)}"
     if task.blocked_by and not task.finished:
         ids = [f"{number}{'' if number in drawn.tasks else ' (not shown)'}" for number in task.blocked_by]
-        lines.append("waits for " + ", ".join(ids[:_SHOWN_IN_TITLE]) + ("…" if ids[_SHOWN_IN_TITLE:] else ""))
+        lines.append("waits for " + ", ".join(ids[:_MAX_SHOWN_IN_TITLE]) + ("…" if ids[_MAX_SHOWN_IN_TITLE:] else ""))
     return "\n".join(lines)
 
 
 def _legend(drawn: Diagram, scene: Scene) -> tuple[str, float]:
     """Return the legend of the states that occur, and its width."""
     if not drawn.tasks:
-        return "<text>no tasks</text>", pixels("no tasks") * _FONT
+        return "<text>no tasks</text>", pixels("no tasks") * _FONT_SIZE
     parts = []
     x = 0.0
     for name in STATES:
@@ -113,9 +113,9 @@ def _legend(drawn: Diagram, scene: Scene) -> tuple[str, float]:
                 f'<g class="{name}"><use href="#{ROOT}-{name}" x="{shown(x + 7)}" y="-4.5"/></g>'
                 f'<text x="{shown(x + 20)}">{text}</text>'
             )
-            x += 20 + pixels(text) * _FONT + 18
+            x += 20 + pixels(text) * _FONT_SIZE + 18
     if scene.left_out:
         note = f"{scene.left_out} edges are not drawn"
         parts.append(f'<text x="{shown(x)}">{note}</text>')
-        x += pixels(note) * _FONT + 18
+        x += pixels(note) * _FONT_SIZE + 18
     return "".join(parts), x - 18

@@ -8,7 +8,7 @@ from outlive.tasks.drawing.columns import Style, columns
 from outlive.tasks.drawing.diagram import Diagram, diagram, label
 from outlive.tasks.drawing.text import cells, shorten
 
-_DEEPEST = 60
+_MAX_INDENT_COLUMNS = 60
 """Columns of indentation; deeper branches continue at the margin."""
 
 
@@ -50,7 +50,7 @@ def tree(tasks: Iterable[Task], *, style: Style) -> str:
                 waiting[number] -= 1
                 if not waiting[number]:
                     following.append(number)
-            if len(branch.under) < _DEEPEST:
+            if len(branch.under) < _MAX_INDENT_COLUMNS:
                 stack.extend(reversed(list(_branches(branch, following))))
             else:
                 later.extend(_Branch(number, 0, "", "", "") for number in following)

@@ -13,15 +13,15 @@ from outlive.events import ToolStarted
 from outlive.tools.processes.command import RunningCommand
 from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.process_table import mark
-from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome, encoded
+from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolError, ToolOutcome, encoded
 
-TIMEOUT = 120.0
-LONGEST_TIMEOUT = 3600.0
-LONGEST = 120_000
+DEFAULT_TIMEOUT_SECONDS = 120.0
+MAX_TIMEOUT_SECONDS = 3600.0
+MAX_COMMAND_BYTES = 120_000
 """Bytes of a command; the system's limit for one argument is little more."""
-LIVE = 256 * 1024
+MAX_LIVE_BYTES = 256 * 1024
 """Bytes that are shown while a command runs."""
-MOMENT = 0.05
+CHILDREN_WAIT_SECONDS = 0.05
 """Seconds for the last children of a command to end after it."""
 
 
@@ -59,7 +59,7 @@ class Bash(Tool[BashInput]):
                 f"Runs in the background as {handle}, process {command.pid}. "
                 f'bash_output{{"handle": "{handle}"}} shows what it prints; it is ended with the session.'
             )
-        timeout = TIMEOUT if given.timeout is None else given.timeout
+        timeout = DEFAULT_TIMEOUT_SECONDS if given.timeout is None else given.timeout
         command = _start(given.command, context, timeout, live=_streamed(context))
         try:
             await command.finished()
@@ -72,7 +72,7 @@ class Bash(Tool[BashInput]):
         finally:
             command.live = None
         if command.left_behind:
-            await asyncio.sleep(MOMENT)
+            await asyncio.sleep(CHILDREN_WAIT_SECONDS)
         notes = [_how_it_ended(command, timeout), _left_behind(command, context)]
         printed = command.take()
         text = "\n".join(filter(None, [printed.rstrip("\n"), *notes])) or "(no output)"
@@ -113,11 +113,13 @@ def _check(given: BashInput) -> None:
         raise ToolError("the command is empty")
     if "\0" in given.command:
         raise ToolError("the command holds a NUL character, which no shell can take; use printf '\\0' inside of it")
-    if (size := len(encoded(given.command, "the command"))) > LONGEST:
-        raise ToolError(f"the command has {size:,} bytes, at most {LONGEST:,} fit; write a script file, then run it")
-    if given.timeout is not None and not 0 < given.timeout <= LONGEST_TIMEOUT:
+    if (size := len(encoded(given.command, "the command"))) > MAX_COMMAND_BYTES:
         raise ToolError(
-            f"timeout {given.timeout:g} is not between 0 and {LONGEST_TIMEOUT:g} seconds; "
+            f"the command has {size:,} bytes, at most {MAX_COMMAND_BYTES:,} fit; write a script file, then run it"
+        )
+    if given.timeout is not None and not 0 < given.timeout <= MAX_TIMEOUT_SECONDS:
+        raise ToolError(
+            f"timeout {given.timeout:g} is not between 0 and {MAX_TIMEOUT_SECONDS:g} seconds; "
             "what takes longer runs with background"
         )
 
@@ -147,11 +149,11 @@ def _streamed(context: ToolContext) -> Callable[[bytes], None]:
 
     def live(data: bytes) -> None:
         nonlocal shown
-        if shown >= LIVE:
+        if shown >= MAX_LIVE_BYTES:
             return
         shown += len(data)
         text = decoder.decode(data)
-        if shown >= LIVE:
+        if shown >= MAX_LIVE_BYTES:
             text += "\n[… more output, not shown while it runs]\n"
         if text:
             with suppress(RuntimeError):  # the loop is closed
@@ -173,7 +175,7 @@ class BashOutput(Tool[BashOutputInput]):
     )
     input = BashOutputInput
     about = "handle"
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
     effect = "look"
 
     async def run(self, given: BashOutputInput, context: ToolContext) -> ToolOutcome:

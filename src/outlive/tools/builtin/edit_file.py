@@ -13,8 +13,8 @@ from outlive.tools.files.diff import FileChange, counted, unified
 from outlive.tools.files.open_files import Coding, coding, kind_of, missing
 from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome, encoded
 
-LISTED = 12
-MANY = 50
+MAX_LISTED = 12
+MAX_COUNTED = 50
 """Occurrences that are counted exactly."""
 
 
@@ -83,7 +83,7 @@ def _edit(given: EditFileInput, context: ToolContext) -> _Edit:
     refuse_changed(context, before)
     how, text = _decoded(before)
     old, new = _with_line_ends(text, given.old_text, given.new_text)
-    found = list(islice(_places(text, old), MANY))
+    found = list(islice(_places(text, old), MAX_COUNTED))
     if not found:
         raise ToolError(f"old_text is not in {given.path}: {why_not_found(text, given.old_text, given.new_text)}")
     lines = tuple(text.count("\n", 0, at) + 1 for at in found)
@@ -130,5 +130,5 @@ def _places(text: str, old: str) -> Iterator[int]:
 
 
 def _at(lines: tuple[int, ...]) -> str:
-    shown = ", ".join(map(str, lines[:LISTED])) + (" …" if len(lines) > LISTED else "")
+    shown = ", ".join(map(str, lines[:MAX_LISTED])) + (" …" if len(lines) > MAX_LISTED else "")
     return f"at line{'s' if len(lines) > 1 else ''} {shown}"

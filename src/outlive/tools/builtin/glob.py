@@ -10,9 +10,9 @@ from msgspec import Meta, Struct
 from outlive.printable import encodable
 from outlive.tools.files.path_patterns import PathPattern, split_fixed
 from outlive.tools.files.workspace import files_below
-from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
+from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolError, ToolOutcome
 
-MOST = 200
+MAX_MATCHES = 200
 
 
 class GlobInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,12 +26,12 @@ class GlobInput(Struct, frozen=True, forbid_unknown_fields=True):
 class Glob(Tool[GlobInput]):
     name = "glob"
     description = (
-        f"Find files by name pattern, newest first, at most {MOST}. Leaves out what git ignores, unless path is "
-        "such a folder. Lists files, not folders, follows no links, and does not look into files (use grep)."
+        f"Find files by name pattern, newest first, at most {MAX_MATCHES}. Leaves out what git ignores, unless path "
+        "is such a folder. Lists files, not folders, follows no links, and does not look into files (use grep)."
     )
     input = GlobInput
     about = "pattern"
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
     effect = "look"
     parallel = True
 
@@ -44,7 +44,7 @@ class Glob(Tool[GlobInput]):
 
 def _find(given: GlobInput, context: ToolContext) -> ToolOutcome:
     if not given.pattern.strip() or "\0" in given.pattern:
-        raise ToolError(f"{given.pattern!r} is no pattern; such as **/*.py")
+        raise ToolError(f"{given.pattern!r} is not a pattern such as **/*.py")
     fixed, rest = split_fixed(given.pattern)
     folder = context.fence.inside(str(Path(given.path) / fixed))
     if not folder.is_dir():
@@ -63,7 +63,7 @@ def _find(given: GlobInput, context: ToolContext) -> ToolOutcome:
     if not dated:
         text = f"no file matches {given.pattern} in {context.fence.shown(folder)}"
         return ToolOutcome("\n".join(filter(None, [text, listing.note])))
-    rows = [encodable(name) for _, name in sorted(dated)[:MOST]]
+    rows = [encodable(name) for _, name in sorted(dated)[:MAX_MATCHES]]
     more = len(dated) - len(rows)
     if more:
         rows.append(f"[{more:,} more, older; narrow the pattern]")

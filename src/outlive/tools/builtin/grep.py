@@ -19,17 +19,17 @@ from outlive.secrets import KeyLines, shown
 from outlive.tools.builtin import grep_worker
 from outlive.tools.files.path_patterns import PathPattern
 from outlive.tools.files.workspace import Listing, files_below
-from outlive.tools.permissions.fence import HARNESS
+from outlive.tools.permissions.fence import HARNESS_PATHS
 from outlive.tools.processes.programs import find_program
 from outlive.tools.processes.watchdog import WATCHDOG
-from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
+from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolError, ToolOutcome
 
-LIMIT = 100
-SECONDS = 30.0
-LONGEST_LINE = 300
-AROUND = 4_096
+DEFAULT_MATCHES = 100
+TIMEOUT_SECONDS = 30.0
+MAX_LINE_CHARS = 300
+SECRET_MARGIN_BYTES = 4_096
 """Bytes on both sides of the shown part of a long line that are scanned for secrets crossing its ends."""
-MOST = 100_000
+MAX_ANSWER_CHARS = 100_000
 """Characters in one answer."""
 
 
@@ -41,7 +41,9 @@ class GrepInput(Struct, frozen=True, forbid_unknown_fields=True):
     glob: Annotated[str, Meta(description="Only files that match this, such as *.py or src/**/*.ts.")] = ""
     ignore_case: Annotated[bool, Meta(description="Upper and lower case are the same.")] = False
     context: Annotated[int, Meta(ge=0, le=20, description="Lines to show around each match.")] = 0
-    limit: Annotated[int, Meta(ge=1, le=2000, description=f"Matching lines at most; {LIMIT} when not given.")] = LIMIT
+    limit: Annotated[
+        int, Meta(ge=1, le=2000, description=f"Matching lines at most; {DEFAULT_MATCHES} when not given.")
+    ] = DEFAULT_MATCHES
 
 
 class Grep(Tool[GrepInput]):
@@ -53,7 +55,7 @@ class Grep(Tool[GrepInput]):
     )
     input = GrepInput
     about = "pattern"
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
     effect = "look"
     parallel = True
 
@@ -107,7 +109,7 @@ class _Search:
                 WATCHDOG.watching(process.pid),
             ):
                 self._process = process
-                late = threading.Timer(SECONDS, self._too_late)
+                late = threading.Timer(TIMEOUT_SECONDS, self._too_late)
                 late.daemon = True
                 late.start()
                 try:
@@ -128,7 +130,7 @@ class _Search:
 
     def _with_ripgrep(self, program: str) -> list[str]:
         argv = [program, *"--json --no-config --hidden --no-messages --sort=path --engine=auto --crlf".split()]
-        for name in (".git", *(f"/{name}" for name in HARNESS)):
+        for name in (".git", *(f"/{name}" for name in HARNESS_PATHS)):
             argv += ["--glob", f"!{name}"]
         if self.given.glob:
             argv += ["--glob", self.given.glob]
@@ -158,7 +160,7 @@ class _Search:
         if not found.matches:
             if self._late.is_set():
                 raise ToolError(
-                    f"the search took longer than {SECONDS:g} s; narrow path or glob, or simplify the pattern"
+                    f"the search took longer than {TIMEOUT_SECONDS:g} s; narrow path or glob, or simplify the pattern"
                 )
             if errors:
                 raise ToolError(f"grep: {errors[:500]}")
@@ -169,7 +171,7 @@ class _Search:
         if found.full:
             notes.append(f"[the first {found.matches:,} matches; there are more: narrow the search or raise limit]")
         elif self._late.is_set():
-            notes.append(f"[stopped after {SECONDS:g} s; there may be more]")
+            notes.append(f"[stopped after {TIMEOUT_SECONDS:g} s; there may be more]")
         if errors:
             notes.append(f"[not searched: {errors[:300]}]")
         return ToolOutcome("\n".join([*found.rows, *notes]))
@@ -196,7 +198,7 @@ class _Found:
         file, number = os.fsdecode(_bytes(data["path"])).removeprefix("./"), data["line_number"]
         new_file, gap = file != self._file, number > self._last + 1
         if kind == "match":
-            if self.matches >= self._limit or self._used >= MOST:
+            if self.matches >= self._limit or self._used >= MAX_ANSWER_CHARS:
                 self.full = True
                 return False
             self.matches += 1
@@ -216,15 +218,17 @@ class _Found:
         """A line with its secrets masked; of a long line, the part around the match."""
         raw = raw.rstrip(b"\r\n")
         inside = self._keys is not None and number in self._keys
-        if len(raw) <= LONGEST_LINE:
+        if len(raw) <= MAX_LINE_CHARS:
             line = raw.decode("utf-8", "replace")
             return shown(line, self._context.mask.find(line, inside=inside))
-        first = max(0, min(start - LONGEST_LINE // 3, len(raw) - LONGEST_LINE))
-        around = raw[max(0, first - AROUND) : first + LONGEST_LINE + AROUND].decode("utf-8", "replace")
-        skipped = len(raw[max(0, first - AROUND) : first].decode("utf-8", "replace"))
-        length = len(raw[first : first + LONGEST_LINE].decode("utf-8", "ignore"))
-        text = shown(around, self._context.mask.find(around, inside=inside), skipped, skipped + length)
-        return f"{'…' if first else ''}{text}{'…' if first + LONGEST_LINE < len(raw) else ''} [{len(raw):,} bytes]"
+        first = max(0, min(start - MAX_LINE_CHARS // 3, len(raw) - MAX_LINE_CHARS))
+        window = raw[max(0, first - SECRET_MARGIN_BYTES) : first + MAX_LINE_CHARS + SECRET_MARGIN_BYTES].decode(
+            "utf-8", "replace"
+        )
+        skipped = len(raw[max(0, first - SECRET_MARGIN_BYTES) : first].decode("utf-8", "replace"))
+        length = len(raw[first : first + MAX_LINE_CHARS].decode("utf-8", "ignore"))
+        text = shown(window, self._context.mask.find(window, inside=inside), skipped, skipped + length)
+        return f"{'…' if first else ''}{text}{'…' if first + MAX_LINE_CHARS < len(raw) else ''} [{len(raw):,} bytes]"
 
     def _open_keys(self, file: str) -> None:
         """Find the lines of private keys in the file, which cannot be recognised one by one."""
@@ -249,11 +253,11 @@ def _said(process: "subprocess.Popen[bytes]") -> Iterator[tuple[str, dict[str, A
     assert process.stdout is not None  # noqa: S101 - it was started with a pipe
     for line in process.stdout:
         try:
-            said = json.loads(line)
+            message = json.loads(line)
         except ValueError:
             return  # cut off, because the process was stopped
-        if said["type"] in ("match", "context"):
-            yield said["type"], said["data"]
+        if message["type"] in ("match", "context"):
+            yield message["type"], message["data"]
 
 
 def _bytes(value: dict[str, str]) -> bytes:

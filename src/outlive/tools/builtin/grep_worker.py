@@ -9,7 +9,7 @@ import stat
 import sys
 from collections import deque
 
-LARGEST = 64 * 2**20
+MAX_FILE_BYTES = 64 * 2**20
 """Bytes; larger files are reported and skipped."""
 
 
@@ -33,7 +33,7 @@ def _lines(shown: str, path: str) -> list[str] | None:
         state = os.lstat(path)
         if not stat.S_ISREG(state.st_mode):
             return None
-        if state.st_size > LARGEST:
+        if state.st_size > MAX_FILE_BYTES:
             sys.stderr.write(f"{shown}: too large, not searched\n")
             return None
         with open(path, "rb") as file:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolOutcome
+from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolOutcome
 
 
 class LoadSkillInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -19,7 +19,7 @@ class LoadSkill(Tool[LoadSkillInput]):
     )
     input = LoadSkillInput
     about = "name"
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
     effect = "look"
 
     async def run(self, given: LoadSkillInput, context: ToolContext) -> ToolOutcome:

@@ -8,15 +8,25 @@ from typing import Annotated, BinaryIO
 from msgspec import Meta, Struct
 
 from outlive.secrets import KeyLines, Masker
-from outlive.tools.files.images import LARGEST as LARGEST_IMAGE
+from outlive.tools.files.images import MAX_IMAGE_BYTES as LARGEST_IMAGE
 from outlive.tools.files.images import image, media_type, problem
-from outlive.tools.files.open_files import HASHED, PEEK, Coding, Sum, coding, kind_of, open_file, size_text, summed
+from outlive.tools.files.open_files import (
+    MAX_HASHED_BYTES,
+    PEEK_BYTES,
+    Coding,
+    Sum,
+    coding,
+    kind_of,
+    open_file,
+    size_text,
+    summed,
+)
 from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
-LIMIT = 2000
-LONGEST_LINE = 2000
+DEFAULT_LINES = 2000
+MAX_LINE_CHARS = 2000
 """Characters that are shown of a line."""
-MOST = 256 * 1024
+MAX_ANSWER_CHARS = 256 * 1024
 """Characters in one answer."""
 
 
@@ -25,7 +35,9 @@ class ReadFileInput(Struct, frozen=True, forbid_unknown_fields=True):
     offset: Annotated[
         int, Meta(ge=1, description="Number of the first line to show; 1 is the first of the file.")
     ] = 1
-    limit: Annotated[int, Meta(ge=1, description=f"How many lines at most; {LIMIT} when not given.")] = LIMIT
+    limit: Annotated[int, Meta(ge=1, description=f"How many lines at most; {DEFAULT_LINES} when not given.")] = (
+        DEFAULT_LINES
+    )
 
 
 class ReadFile(Tool[ReadFileInput]):
@@ -48,9 +60,9 @@ def _read(given: ReadFileInput, context: ToolContext) -> ToolOutcome:
     real, file = open_file(context, given.path)
     with file:
         state = os.fstat(file.fileno())
-        head = file.read(PEEK)
+        head = file.read(PEEK_BYTES)
         file.seek(0)
-        total = summed(file) if state.st_size <= HASHED else None
+        total = summed(file) if state.st_size <= MAX_HASHED_BYTES else None
         file.seek(0)
         if kind := media_type(head):
             outcome = _picture(given.path, file, kind, state.st_size)
@@ -64,12 +76,12 @@ def _read(given: ReadFileInput, context: ToolContext) -> ToolOutcome:
             outcome = ToolOutcome(_lines(given, file, total, state.st_size, context.mask))
         else:
             outcome = ToolOutcome(_recoded(given, file, how, state.st_size, context.mask))
-    context.seen.note(real, state, "" if total is None else total.digest)
+    context.read_tracker.note(real, state, "" if total is None else total.digest)
     return outcome
 
 
 def _recoded(given: ReadFileInput, file: BinaryIO, how: Coding, size: int, mask: Masker) -> str:
-    if size > HASHED:
+    if size > MAX_HASHED_BYTES:
         raise ToolError(f"{given.path} is {how.name}, {size_text(size)}: too large to be converted; use bash (iconv)")
     try:
         source = io.BytesIO(how.decode(file.read()).encode("utf-8", "replace"))
@@ -97,14 +109,14 @@ def _lines(given: ReadFileInput, file: BinaryIO, total: Sum | None, size: int, m
     lines: list[str] = []
     notes: dict[int, str] = {}
     used = 0
-    while len(lines) < given.limit and used < MOST:
+    while len(lines) < given.limit and used < MAX_ANSWER_CHARS:
         raw, cut = _line(file)
         if not raw:
             break
         lines.append(_text(raw))
-        if cut or len(lines[-1]) > LONGEST_LINE:
+        if cut or len(lines[-1]) > MAX_LINE_CHARS:
             notes[len(lines)] = f" [… the line is cut: it has {len(raw) + cut:,} bytes]"
-        used += min(len(lines[-1]), LONGEST_LINE) + 7
+        used += min(len(lines[-1]), MAX_LINE_CHARS) + 7
     if not lines:
         has = f"has {count:,} lines" if count is not None else f"({size_text(size)}) has fewer lines"
         raise ToolError(f"{given.path} {has}; there is no line {given.offset:,}")
@@ -112,7 +124,7 @@ def _lines(given: ReadFileInput, file: BinaryIO, total: Sum | None, size: int, m
     file.seek(begin)
     keys = KeyLines(file)
     of_keys = {number + 1 for number in range(len(lines)) if given.offset + number in keys}
-    shown = mask.lines([_text(before), *lines], of_keys, longest=LONGEST_LINE)
+    shown = mask.lines([_text(before), *lines], of_keys, longest=MAX_LINE_CHARS)
     rows = (f"{given.offset + n - 1:>5}\t{text}{notes.get(n, '')}" for n, text in enumerate(shown) if n)
     return "\n".join([*rows, *note])
 
@@ -149,7 +161,7 @@ def _skip(file: BinaryIO, lines: int) -> None:
 
 def _line(file: BinaryIO) -> tuple[bytes, int]:
     """The next line, or the start of a long one and the number of bytes that follow."""
-    raw = file.readline(4 * LONGEST_LINE)
+    raw = file.readline(4 * MAX_LINE_CHARS)
     rest = 0
     if raw and not raw.endswith(b"\n"):
         while part := file.readline(1 << 16):

@@ -9,12 +9,12 @@ from outlive.context.state_block import plan_text
 from outlive.events import DirectiveDropped, DirectiveGiven, GoalSet, PlanChanged, PlanStep, StateChanged
 from outlive.sentences import outside_tags
 from outlive.state import WorkingState, made_way
-from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
+from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolError, ToolOutcome
 
-MOST_STEPS = 50
-LONGEST = 2000
+MAX_STEPS = 50
+MAX_TEXT_CHARS = 2000
 """Characters of one text of the plan."""
-LONGEST_PLAN = 10_000
+MAX_PLAN_CHARS = 10_000
 """Characters of all steps."""
 SHORTEST_DIRECTIVE, LONGEST_DIRECTIVE = 4, 1000
 
@@ -103,15 +103,17 @@ def _events(given: UpdatePlanInput, state: WorkingState) -> list[tuple[Any, dict
 def _check(given: UpdatePlanInput) -> None:
     if given.goal is not None and not given.goal.strip():
         raise ToolError("the goal is blank")
-    if given.steps is not None and len(given.steps) > MOST_STEPS:
-        raise ToolError(f"the plan has {len(given.steps)} steps, at most {MOST_STEPS} fit; make tasks of the detail")
-    if (size := sum(map(len, given.steps or ()))) > LONGEST_PLAN:
-        raise ToolError(f"the steps have {size:,} characters, at most {LONGEST_PLAN:,} fit; make tasks of the detail")
+    if given.steps is not None and len(given.steps) > MAX_STEPS:
+        raise ToolError(f"the plan has {len(given.steps)} steps, at most {MAX_STEPS} fit; make tasks of the detail")
+    if (size := sum(map(len, given.steps or ()))) > MAX_PLAN_CHARS:
+        raise ToolError(
+            f"the steps have {size:,} characters, at most {MAX_PLAN_CHARS:,} fit; make tasks of the detail"
+        )
     own = (given.progress, given.blocked_on, given.goal, given.scratchpad)
     for text in filter(None, (*(given.steps or ()), *(given.criteria or ()), *own)):
-        if len(text) > LONGEST:
+        if len(text) > MAX_TEXT_CHARS:
             raise ToolError(
-                f"{text[:40]!r}… has {len(text):,} characters, at most {LONGEST:,} fit: it is in every request"
+                f"{text[:40]!r}… has {len(text):,} characters, at most {MAX_TEXT_CHARS:,} fit: it is in every request"
             )
 
 
@@ -128,7 +130,7 @@ class AddDirective(Tool[AddDirectiveInput]):
         "from a file."
     )
     input = AddDirectiveInput
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
     effect = "state"
 
     async def run(self, given: AddDirectiveInput, context: ToolContext) -> ToolOutcome:
@@ -151,8 +153,8 @@ def _quoted(text: str, context: ToolContext) -> str:
             f"a directive has {SHORTEST_DIRECTIVE} to {LONGEST_DIRECTIVE:,} characters, this has {len(text):,}"
         )
     pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, text.split())) + r"(?!\w)")
-    for said in context.session.user_words():
-        if found := pattern.search(outside_tags(said)):
+    for words in context.session.user_words():
+        if found := pattern.search(outside_tags(words)):
             return found[0]
     raise ToolError(
         "the user did not say this in this session, so it was not kept: a directive is a verbatim part of the user's "

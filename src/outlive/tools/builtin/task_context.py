@@ -13,13 +13,13 @@ from outlive.stores.tasks.records import Task
 from outlive.tasks.refs import Ref, parse_id, some
 from outlive.tools.protocol import ToolContext, ToolError
 
-LEASE = timedelta(hours=1)
-RENEW = 600.0
+LEASE_DURATION = timedelta(hours=1)
+RENEW_SECONDS = 600.0
 """Seconds between two renewals of claims."""
-MOST = 36
+MAX_OPEN_SHOWN = 36
 """Open tasks in the state block."""
-READY = 12
-MOST_DONE = 200
+MAX_READY_SHOWN = 12
+MAX_COMPLETED_KEPT = 200
 """Completed tasks that are kept in mind."""
 
 
@@ -87,23 +87,23 @@ def claim(context: ToolContext, ref: Ref | None) -> tuple[Task, bool]:
         task = context.graph.get(ref)
         token = work.tokens.get(task.id)
         if token is not None and task.lease is not None and task.lease.token == token:
-            return context.graph.heartbeat(task.id, owner=context.owner, token=token, ttl=LEASE), True
-    task = context.graph.claim(ref, owner=context.owner, ttl=LEASE)
+            return context.graph.heartbeat(task.id, owner=context.owner, token=token, ttl=LEASE_DURATION), True
+    task = context.graph.claim(ref, owner=context.owner, ttl=LEASE_DURATION)
     if task.lease is not None:
         work.tokens[task.id] = task.lease.token
     return task, False
 
 
 def keep_claims(context: ToolContext) -> list[str]:
-    """Extend the leases of this session if `RENEW` has passed. Returns messages about lost claims."""
+    """Extend the leases of this session if `RENEW_SECONDS` has passed. Returns messages about lost claims."""
     work = work_of(context)
-    if not work.tokens or time.monotonic() - work.renewed < RENEW:
+    if not work.tokens or time.monotonic() - work.renewed < RENEW_SECONDS:
         return []
     work.renewed = time.monotonic()
     lost = []
     for number, token in list(work.tokens.items()):
         try:
-            context.graph.heartbeat(number, owner=context.owner, token=token, ttl=LEASE)
+            context.graph.heartbeat(number, owner=context.owner, token=token, ttl=LEASE_DURATION)
         except (LeaseError, UnknownTask) as error:
             del work.tokens[number]
             lost.append(str(error))
@@ -149,16 +149,16 @@ def _concerning(
     of those that were touched or seen are completed."""
     mine = tx.find(TaskQuery(statuses=frozenset({"in_progress"}), owner=owner, sort="id"))
     wanted = list(dict.fromkeys([*reversed(list(touched)), *earlier]))
-    there = tx.get(wanted)
-    known = [there[number] for number in wanted if number in there]
-    done = sorted(task.id for task in known if task.status == "completed")[-MOST_DONE:]
+    tasks = tx.get(wanted)
+    known = [tasks[number] for number in wanted if number in tasks]
+    done = sorted(task.id for task in known if task.status == "completed")[-MAX_COMPLETED_KEPT:]
     ours = set(touched)
     open_ones = [
         task
-        for task in [*mine, *known, *tx.ready(limit=READY)]
+        for task in [*mine, *known, *tx.ready(limit=MAX_READY_SHOWN)]
         if not task.finished and (task.status == "pending" or task.owner in (None, owner) or task.id in ours)
     ]
-    return list({task.id: task for task in open_ones}.values())[:MOST], tuple(done)
+    return list({task.id: task for task in open_ones}.values())[:MAX_OPEN_SHOWN], tuple(done)
 
 
 def one_line(task: Task) -> str:

@@ -11,14 +11,23 @@ from outlive.stores.tasks.records import Status, Task
 from outlive.tasks import rules
 from outlive.tasks.drawing.marks import MARKS, words
 from outlive.tasks.graph import Completion, TaskGraph
-from outlive.tasks.listing import DEFAULT_BUDGET, fits, listing
-from outlive.tasks.lookup import OPEN
+from outlive.tasks.listing import DEFAULT_BUDGET_TOKENS, fits, listing
+from outlive.tasks.lookup import OPEN_TASKS
 from outlive.tasks.refs import Ref, some
-from outlive.tools.builtin.task_context import LEASE, claim, is_id, note_task, one_line, resolve, resolve_all, work_of
-from outlive.tools.protocol import SHORT, Effect, Input, Tool, ToolContext, ToolError, ToolOutcome
+from outlive.tools.builtin.task_context import (
+    LEASE_DURATION,
+    claim,
+    is_id,
+    note_task,
+    one_line,
+    resolve,
+    resolve_all,
+    work_of,
+)
+from outlive.tools.protocol import SHORT_RESULT_CHARS, Effect, Input, Tool, ToolContext, ToolError, ToolOutcome
 
-LONGEST_KEY = 60
-LARGEST_BUDGET = 50_000
+MAX_KEY_CHARS = 60
+MAX_BUDGET_TOKENS = 50_000
 TaskRef = Annotated[Ref, Meta(description="The task: its id (12, #12), its key, or its exact subject.")]
 _FOR_MODELS = {
     "unknown_task": "task_list with all",
@@ -89,8 +98,8 @@ class TaskCreate(TaskTool[TaskCreateInput]):
 def _checked_key(key: str, context: ToolContext) -> str:
     if not key:
         return ""
-    if is_id(key) or len(key) > LONGEST_KEY or not key.isprintable():
-        raise ToolError(f"{key[:LONGEST_KEY]!r} cannot be a key: a short name that does not look like an id")
+    if is_id(key) or len(key) > MAX_KEY_CHARS or not key.isprintable():
+        raise ToolError(f"{key[:MAX_KEY_CHARS]!r} cannot be a key: a short name that does not look like an id")
     if (taken := work_of(context).keys.get(key)) is not None:
         raise ToolError(f"the key {key!r} belongs to task #{taken} already; take another one")
     return key
@@ -160,9 +169,11 @@ class TaskListInput(Struct, frozen=True, forbid_unknown_fields=True):
     budget: Annotated[
         int,
         Meta(
-            ge=50, le=LARGEST_BUDGET, description=f"Tokens that the list may take; {DEFAULT_BUDGET} when not given."
+            ge=50,
+            le=MAX_BUDGET_TOKENS,
+            description=f"Tokens that the list may take; {DEFAULT_BUDGET_TOKENS} when not given.",
         ),
-    ] = DEFAULT_BUDGET
+    ] = DEFAULT_BUDGET_TOKENS
 
 
 class TaskList(TaskTool[TaskListInput]):
@@ -172,7 +183,7 @@ class TaskList(TaskTool[TaskListInput]):
         "the unfinished tasks it waits for. Does not show descriptions (use task_get)."
     )
     input = TaskListInput
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
     effect = "look"
 
     def answer(self, given: TaskListInput, context: ToolContext) -> str:
@@ -181,7 +192,7 @@ class TaskList(TaskTool[TaskListInput]):
 
 def list_text(graph: TaskGraph, *, everything: bool, budget: int) -> str:
     """The open tasks, or all of them, within a token budget; with a legend, and what cannot be read."""
-    query = TaskQuery(sort="priority") if everything else OPEN
+    query = TaskQuery(sort="priority") if everything else OPEN_TASKS
     total = graph.count(query)
     if not total:
         return "there are no tasks" if everything else "there are no open tasks"
@@ -202,7 +213,7 @@ class TaskGet(TaskTool[TaskGetInput]):
     )
     input = TaskGetInput
     about = "task_id"
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
     effect = "look"
 
     def answer(self, given: TaskGetInput, context: ToolContext) -> str:
@@ -241,13 +252,13 @@ class TaskClaim(TaskTool[TaskClaimInput]):
     )
     input = TaskClaimInput
     about = "task_id"
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
 
     def answer(self, given: TaskClaimInput, context: ToolContext) -> str:
         ref = None if given.task_id is None else resolve(context, given.task_id)
         task, ours_before = claim(context, ref)
         note_task(context, task)
-        minutes = round(LEASE.total_seconds() / 60)
+        minutes = round(LEASE_DURATION.total_seconds() / 60)
         how = "it is yours already, for another" if ours_before else "claimed, for"
         text = f"{how} {minutes} minutes: {one_line(task)}"
         return f"{text}\n{task.description}" if task.description else text

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
+from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolError, ToolOutcome
 
-LONGEST_FOCUS = 500
+MAX_FOCUS_CHARS = 500
 
 
 class CompactInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -17,17 +17,19 @@ class Compact(Tool[CompactInput]):
     name = "compact"
     description = (
         "Make room in the context: fold older conversation once the calls of this answer have come back. Goal, plan, "
-        "tasks and the user's words stay, and everything folded can be had back with recall. Rarely needed: it also "
+        "tasks and the user's words stay, and recall gives back everything that was folded. Rarely needed: it also "
         "happens by itself."
     )
     input = CompactInput
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
     effect = "state"
 
     async def run(self, given: CompactInput, context: ToolContext) -> ToolOutcome:
         focus = given.focus.strip()
-        if len(focus) > LONGEST_FOCUS:
-            raise ToolError(f"the focus has {len(focus):,} characters, at most {LONGEST_FOCUS} fit; say it in a line")
+        if len(focus) > MAX_FOCUS_CHARS:
+            raise ToolError(
+                f"the focus has {len(focus):,} characters, at most {MAX_FOCUS_CHARS} fit; say it in a line"
+            )
         context.session.ask_to_compact(focus)
         return ToolOutcome(
             "the conversation is compacted before the next request" + (f", focus: {focus}" if focus else "")
@@ -48,7 +50,7 @@ class Recall(Tool[RecallInput]):
         "find the handle. It shows the past; for a file as it is now use read_file."
     )
     input = RecallInput
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
     effect = "look"
     parallel = True
 
@@ -88,7 +90,7 @@ class Keep(Tool[KeepInput]):
         "is used up."
     )
     input = KeepInput
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
     effect = "state"
 
     def subject(self, given: KeepInput) -> str:
@@ -100,10 +102,10 @@ class Keep(Tool[KeepInput]):
         kept, room = context.session.kept()
         if not kept:
             return ToolOutcome(f"nothing is kept whole; {room:,} tokens can be")
-        rows = [f"kept whole: {sum(one.tokens for one in kept):,} of {room:,} tokens"]
-        for one in kept:
-            names = " ".join(dict.fromkeys([one.ref, *one.handles]))
-            later = "" if one.in_view else " · not in view: back with the next compaction, recall it to read it now"
-            later = later if one.fits else " · too large for the window as it is now: let go of something"
-            rows.append(f"- {one.what} · {names} · {one.tokens:,} tokens{later}")
+        rows = [f"kept whole: {sum(item.tokens for item in kept):,} of {room:,} tokens"]
+        for item in kept:
+            names = " ".join(dict.fromkeys([item.ref, *item.handles]))
+            later = "" if item.in_view else " · not in view: back with the next compaction, recall it to read it now"
+            later = later if item.fits else " · too large for the window as it is now: let go of something"
+            rows.append(f"- {item.what} · {names} · {item.tokens:,} tokens{later}")
         return ToolOutcome("\n".join(rows))

@@ -56,7 +56,7 @@ class WriteFile(Tool[WriteFileInput]):
 def _checked(given: WriteFileInput, context: ToolContext) -> Before:
     before = read_before(context, given.path)
     if before.exists and before.raw != encoded(given.content, "the content"):
-        if before.real not in context.seen and before.raw:
+        if before.real not in context.read_tracker and before.raw:
             raise ToolError(
                 f"{given.path} exists and you have not read it in this session, so it was not replaced; "
                 "read_file it first, or change a part of it with edit_file"

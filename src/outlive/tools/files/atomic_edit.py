@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from outlive.tools.files.open_files import HASHED, digest_of, open_existing, size_text
+from outlive.tools.files.open_files import MAX_HASHED_BYTES, digest_of, open_existing, size_text
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.processes.process_table import exists
 from outlive.tools.protocol import ToolContext, ToolError
@@ -42,14 +42,14 @@ def read_before(context: ToolContext, path: str) -> Before:
         return Before(path, real)
     with file:
         state = os.fstat(file.fileno())
-        if state.st_size > HASHED:
+        if state.st_size > MAX_HASHED_BYTES:
             raise ToolError(f"{path} has {size_text(state.st_size)}, too large to be changed here; use bash")
         return Before(path, real, file.read(), state)
 
 
 def refuse_changed(context: ToolContext, before: Before) -> None:
     """Raise ToolError if the file has changed since the model read it."""
-    if before.state is not None and context.seen.changed(before.real, before.state, digest_of(before.raw)):
+    if before.state is not None and context.read_tracker.changed(before.real, before.state, digest_of(before.raw)):
         raise ToolError(
             f"{before.path} changed on disk since you read it, so nothing was written; "
             "read_file it again, then make the change on what is there now"
@@ -77,7 +77,7 @@ def save(context: ToolContext, before: Before, raw: bytes) -> None:
             raise
     finally:
         os.close(folder)
-    context.seen.note(before.real, state, digest_of(raw))
+    context.read_tracker.note(before.real, state, digest_of(raw))
 
 
 def sweep(fence: Fence, path: str) -> None:

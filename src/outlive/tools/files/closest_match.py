@@ -1,6 +1,6 @@
 """Why a text was not found in a file: the most similar places, and what differs there.
 
-All of it is linear: lines are compared by shared trigrams, in the first `COMPARED` characters of a file.
+All of it is linear: lines are compared by shared trigrams, in the first `MAX_COMPARED_CHARS` characters of a file.
 """
 
 import heapq
@@ -12,15 +12,15 @@ from itertools import islice
 from outlive.printable import encodable
 from outlive.secrets import KeyLines, mask
 
-COMPARED = 2**20
+MAX_COMPARED_CHARS = 2**20
 """Characters of a file that are compared."""
-WIDTH = 300
+MAX_LINE_CHARS = 300
 """Characters of a line that are compared and shown."""
-CANDIDATES = 12
+MAX_CANDIDATES = 12
 """Places that are compared completely."""
-PLACES = 3
-SHOWN = 12
-CLOSE = 0.5
+MAX_PLACES_SHOWN = 3
+MAX_LINES_SHOWN = 12
+MIN_SIMILARITY = 0.5
 _NUMBERED = re.compile(r"^[ ]{0,12}\d{1,9}\t", re.MULTILINE)
 Grams = Counter[str]
 
@@ -39,7 +39,7 @@ def why_not_found(text: str, wanted: str, replacement: str) -> str:
     if len(replacement) > 8 and replacement in text:
         number = text.count("\n", 0, text.index(replacement)) + 1
         return f"new_text is in the file already, at line {number}: perhaps the change was made before"
-    lines = text[:COMPARED].split("\n")
+    lines = text[:MAX_COMPARED_CHARS].split("\n")
     if closest := _closest(lines, searched):
         blocks = [
             f"line {at + 1}, {round(score * 100)}% alike:\n{_shown(lines, at, len(searched))}"
@@ -58,7 +58,7 @@ def _whitespace_differs(text: str, wanted: str) -> list[int]:
     places: list[int] = []
     at, line = have.find(target), 0
     counted = 0
-    while at >= 0 and len(places) < PLACES:
+    while at >= 0 and len(places) < MAX_PLACES_SHOWN:
         line += have.count("\n", counted, at)
         places.append(line)
         counted = at
@@ -85,23 +85,23 @@ def alike(one: Grams, other: Grams) -> float:
 def _closest(lines: list[str], searched: list[str]) -> list[tuple[float, int]]:
     """Similarity and line of the best places. Candidates are chosen by the longest line of `searched`."""
     anchor = max(range(len(searched)), key=lambda at: len(searched[at].strip()))
-    wanted = grams(searched[anchor][:WIDTH])
+    wanted = grams(searched[anchor][:MAX_LINE_CHARS])
     if not searched[anchor].strip():
         return []
     scored = ((_shared(line, wanted), -at) for at, line in enumerate(lines))
-    best = heapq.nlargest(CANDIDATES, (found for found in scored if found[0] > CLOSE))
-    whole = grams("\n".join(searched)[: WIDTH * SHOWN])
+    best = heapq.nlargest(MAX_CANDIDATES, (found for found in scored if found[0] > MIN_SIMILARITY))
+    whole = grams("\n".join(searched)[: MAX_LINE_CHARS * MAX_LINES_SHOWN])
     places: set[tuple[float, int]] = set()
     for _, below in best:
         at = max(0, -below - anchor)
-        there = "\n".join(islice(lines, at, at + len(searched)))[: WIDTH * SHOWN]
-        places.add((alike(whole, grams(there)), at))
-    return sorted(places, key=lambda found: (-found[0], found[1]))[:PLACES]
+        candidate = "\n".join(islice(lines, at, at + len(searched)))[: MAX_LINE_CHARS * MAX_LINES_SHOWN]
+        places.add((alike(whole, grams(candidate)), at))
+    return sorted(places, key=lambda found: (-found[0], found[1]))[:MAX_PLACES_SHOWN]
 
 
 def _shared(line: str, wanted: Grams) -> float:
     """A cheap estimate of the share of common trigrams."""
-    text = f" {line.strip()[:WIDTH]} "
+    text = f" {line.strip()[:MAX_LINE_CHARS]} "
     hits = sum(text[at : at + 3] in wanted for at in range(len(text) - 2))
     return 2 * hits / (len(text) - 2 + wanted.total()) if hits else 0.0
 
@@ -114,7 +114,7 @@ def _listed(places: list[int], length: int) -> str:
 def _shown(lines: list[str], at: int, length: int) -> str:
     """Lines of the file, numbered as in read_file."""
     keys = KeyLines(io.BytesIO("\n".join(lines).encode("utf-8", "replace")))
-    of_keys = {n for n in range(min(length, SHOWN)) if at + n + 1 in keys}
-    found = mask.lines(lines[at : at + min(length, SHOWN)], of_keys, longest=WIDTH)
+    of_keys = {n for n in range(min(length, MAX_LINES_SHOWN)) if at + n + 1 in keys}
+    found = mask.lines(lines[at : at + min(length, MAX_LINES_SHOWN)], of_keys, longest=MAX_LINE_CHARS)
     rows = [f"{at + n + 1:>5}\t{line}" for n, line in enumerate(found)]
-    return encodable("\n".join(rows).replace("\r", "␍")) + ("\n  …" if length > SHOWN else "")
+    return encodable("\n".join(rows).replace("\r", "␍")) + ("\n  …" if length > MAX_LINES_SHOWN else "")

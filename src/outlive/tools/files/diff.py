@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from outlive.printable import encodable
 
-MOST_LINES = 400
-WORK = 2_000_000
+MAX_LINES = 400
+MAX_COMPARISONS = 2_000_000
 """Line comparisons, after which the change is shown as one block."""
 
 
@@ -27,9 +27,9 @@ def unified(before: str, after: str, name: str) -> str:
     rows = changed_lines(before, after)
     if not rows:
         return ""
-    more = len(rows) - MOST_LINES
+    more = len(rows) - MAX_LINES
     if more > 0:
-        rows[MOST_LINES:] = [f"… {more:,} more lines of the diff"]
+        rows[MAX_LINES:] = [f"… {more:,} more lines of the diff"]
     return encodable("\n".join([f"--- {name}", f"+++ {name}", *rows]))
 
 
@@ -71,7 +71,7 @@ class _Matcher(SequenceMatcher[str]):
         super().__init__(None, old, new)
         places: dict[str, list[int]] = vars(self)["b2j"]
         self._upto = [0, *accumulate(1 + len(places.get(line, ())) for line in old)]
-        self._work = WORK
+        self._work = MAX_COMPARISONS
 
     def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:
         self._work -= self._upto[-1 if ahi is None else ahi] - self._upto[alo]

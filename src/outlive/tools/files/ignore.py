@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-LARGEST = 64 * 1024
+MAX_FILE_BYTES = 64 * 1024
 """Bytes of an ignore file; a larger one is ignored."""
 _SLASH = ord("/")
 Element = str | frozenset[int]

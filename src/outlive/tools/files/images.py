@@ -5,14 +5,14 @@ import struct
 
 from outlive.messages import Image
 
-LARGEST = 5 * 2**20 * 3 // 4
+MAX_IMAGE_BYTES = 5 * 2**20 * 3 // 4
 """Bytes; providers accept 5 MB after base64 encoding."""
-MOST_PIXELS = 8000
+MAX_SIDE_PIXELS = 8000
 """Pixels on a side."""
 
 
 def media_type(head: bytes) -> str:
-    """The media type by the first bytes of a file; empty if it is no image."""
+    """The media type by the first bytes of a file; empty if it is not an image."""
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if head.startswith(b"\xff\xd8\xff"):
@@ -26,8 +26,8 @@ def media_type(head: bytes) -> str:
 
 def problem(raw: bytes, kind: str) -> str:
     """Why a provider would refuse the image, or nothing."""
-    if len(raw) > LARGEST:
-        return f"is larger than the {LARGEST:,} bytes that can be shown"
+    if len(raw) > MAX_IMAGE_BYTES:
+        return f"is larger than the {MAX_IMAGE_BYTES:,} bytes that can be shown"
     whole = {
         "image/png": raw.endswith(b"IEND\xaeB`\x82") and len(raw) > 40,
         "image/jpeg": b"\xff\xd9" in raw[-64:],
@@ -38,8 +38,8 @@ def problem(raw: bytes, kind: str) -> str:
         return "is cut off or damaged"
     if kind == "image/png":
         width, height = struct.unpack(">II", raw[16:24])
-        if not 0 < max(width, height) <= MOST_PIXELS or not min(width, height):
-            return f"is {width}×{height} pixels, a side may have 1 to {MOST_PIXELS}"
+        if not 0 < max(width, height) <= MAX_SIDE_PIXELS or not min(width, height):
+            return f"is {width}×{height} pixels, a side may have 1 to {MAX_SIDE_PIXELS}"
     return ""
 
 

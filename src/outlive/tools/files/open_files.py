@@ -12,13 +12,13 @@ from msgspec import Struct
 from outlive.tools.files.workspace import files_below
 from outlive.tools.protocol import ToolContext, ToolError
 
-HASHED = 32 * 2**20
+MAX_HASHED_BYTES = 32 * 2**20
 """Bytes; larger files are identified by size and time only, and cannot be edited."""
-PEEK = 8192
+PEEK_BYTES = 8192
 NEAR, COMPARED = 5, 500
 """Files that an error suggests, and those that it compares."""
-_BLOCK = 1 << 20
-_NO_FILE = {
+_BLOCK_BYTES = 1 << 20
+_SPECIAL_FILES = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",
@@ -34,7 +34,7 @@ _MAGIC = (
     (b"\xcf\xfa\xed\xfe", "a Mach-O program"),
     (b"MZ", "a Windows program"),
 )
-_MARKS = (
+_BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
     (b"\xff\xfe\x00\x00", "utf-32-le"),
     (b"\x00\x00\xfe\xff", "utf-32-be"),
@@ -63,10 +63,10 @@ class Coding(Struct, frozen=True):
 
 def coding(head: bytes) -> Coding | None:
     """The encoding of a file by its first bytes; None for a binary file."""
-    for mark, name in _MARKS:
+    for mark, name in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return Coding(name, mark)
-    return None if b"\0" in head[:PEEK] else Coding()
+    return None if b"\0" in head[:PEEK_BYTES] else Coding()
 
 
 def kind_of(head: bytes) -> str:
@@ -100,21 +100,21 @@ def _check_regular(path: str, state: os.stat_result) -> None:
     if stat.S_ISDIR(state.st_mode):
         raise ToolError(f'{path} is a folder; list it with glob{{"pattern": "*", "path": "{path}"}}')
     if not stat.S_ISREG(state.st_mode):
-        raise ToolError(f"{path} is {_NO_FILE.get(stat.S_IFMT(state.st_mode), 'no file')}, not a file")
+        raise ToolError(f"{path} is {_SPECIAL_FILES.get(stat.S_IFMT(state.st_mode), 'no file')}, not a file")
 
 
 def missing(context: ToolContext, path: str, real: Path) -> NoReturn:
     """Raise ToolError with the names of similar files."""
     hint = ""
     if not real.parent.is_dir():
-        there = next(folder for folder in real.parents if folder.is_dir())
-        hint = f"; of its folders {context.fence.shown(there)} is the last that exists"
+        existing = next(parent for parent in real.parents if parent.is_dir())
+        hint = f"; of its folders {context.fence.shown(existing)} is the last that exists"
     files = {str(context.fence.shown(file)): file.name for file in files_below(context.root).files}
     same = [shown for shown, name in files.items() if name == real.name]
     beside = [shown for shown, file in files.items() if (context.root / shown).parent == real.parent]
     close = get_close_matches(context.fence.shown(real), beside[:COMPARED], n=NEAR, cutoff=0.6)
-    near = list(dict.fromkeys([*same, *close]))[:NEAR]
-    raise ToolError(f"there is no file {path}{hint}" + (f". Near: {', '.join(near)}" if near else ""))
+    similar = list(dict.fromkeys([*same, *close]))[:NEAR]
+    raise ToolError(f"there is no file {path}{hint}" + (f". Near: {', '.join(similar)}" if similar else ""))
 
 
 class Sum(Struct, frozen=True):
@@ -133,7 +133,7 @@ def summed(file: BinaryIO) -> Sum:
     digest = hashlib.sha256()
     newlines = returns = 0
     last = b""
-    while block := file.read(_BLOCK):
+    while block := file.read(_BLOCK_BYTES):
         digest.update(block)
         newlines += block.count(b"\n")
         returns += block.count(b"\r\n") + (last.endswith(b"\r") and block.startswith(b"\n"))

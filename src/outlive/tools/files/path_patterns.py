@@ -7,7 +7,7 @@ from fnmatch import translate
 from outlive.tools.protocol import ToolError
 
 ANY_FOLDERS = "**"
-MOST = 64
+MAX_ALTERNATIVES = 64
 """Alternatives that braces may expand to."""
 _WILD = re.compile(r"[*?\[{]")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
@@ -76,6 +76,6 @@ def _without_braces(pattern: str) -> list[str]:
             for found in [_BRACES.search(way)]
             for choice in (found[1].split(",") if found else [""])
         ]
-        if len(ways) > MOST:
-            raise ToolError(f"the braces of {pattern!r} stand for more than {MOST} patterns")
+        if len(ways) > MAX_ALTERNATIVES:
+            raise ToolError(f"the braces of {pattern!r} stand for more than {MAX_ALTERNATIVES} patterns")
     return ways

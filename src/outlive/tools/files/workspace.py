@@ -9,15 +9,15 @@ from itertools import islice
 from pathlib import Path
 
 from outlive.config.git import git_folders, read_or_nothing
-from outlive.tools.files.ignore import LARGEST, IgnoreRules
-from outlive.tools.permissions.fence import HARNESS
+from outlive.tools.files.ignore import MAX_FILE_BYTES, IgnoreRules
+from outlive.tools.permissions.fence import HARNESS_PATHS
 
-MOST = 200_000
-MOST_WORK = 40_000_000
+MAX_FILES = 200_000
+MAX_WORK = 40_000_000
 """Bytes of names times the ignore files that apply (a very long file counts more)."""
-FILE_WORK = 500
+IGNORE_FILE_WORK = 500
 """The work that reading one ignore file counts as."""
-MOST_RULES = 2**20
+MAX_RULES = 2**20
 """States of the ignore files that apply in a folder; beyond that, ignore files further down are skipped."""
 _EXCLUDES_FILE = re.compile(rb'^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$', re.IGNORECASE | re.MULTILINE)
 _Chain = tuple[tuple[IgnoreRules, int], ...]
@@ -37,7 +37,7 @@ class Listing:
         return f"[only {len(self.files):,} files were looked at; give a folder as path]" if self.cut_short else ""
 
 
-def files_below(folder: Path, *, most: int = MOST, work: int = MOST_WORK) -> Listing:
+def files_below(folder: Path, *, most: int = MAX_FILES, work: int = MAX_WORK) -> Listing:
     """The files below `folder`, without those of git and outlive themselves, and bounded.
 
     In a repository ignored files are left out too, unless that leaves nothing: then the ignored ones were meant.
@@ -70,7 +70,7 @@ class _Walk:
                 chain = self._entered(here, chain, {entry.name for entry in entries})
             folders = []
             for entry in entries:
-                if entry.name == ".git" or (here == str(self._folder) and entry.name in HARNESS):
+                if entry.name == ".git" or (here == str(self._folder) and entry.name in HARNESS_PATHS):
                     continue
                 folder = entry.is_dir(follow_symlinks=False)
                 below = chain
@@ -92,10 +92,10 @@ class _Walk:
             return None
         if ".git" in names:
             chain = _outermost(Path(here))
-        if ".gitignore" not in names or _size(chain) > MOST_RULES:
+        if ".gitignore" not in names or _size(chain) > MAX_RULES:
             return chain
         found = _rules_in(here)
-        self._work -= FILE_WORK + sum(rules.cost for rules, _ in found)
+        self._work -= IGNORE_FILE_WORK + sum(rules.cost for rules, _ in found)
         return *chain, *found
 
 
@@ -139,11 +139,13 @@ def _rules_above(folder: Path) -> _Chain | None:
 def _outermost(top: Path) -> _Chain:
     """The user's ignore file, then `info/exclude` of the repository."""
     folders = git_folders(top)
-    return _chain([_users_file(), read_or_nothing(folders.common / "info/exclude", LARGEST) if folders else b""])
+    return _chain(
+        [_users_file(), read_or_nothing(folders.common / "info/exclude", MAX_FILE_BYTES) if folders else b""]
+    )
 
 
 def _rules_in(folder: str) -> _Chain:
-    return _chain([read_or_nothing(Path(folder, ".gitignore"), LARGEST)])
+    return _chain([read_or_nothing(Path(folder, ".gitignore"), MAX_FILE_BYTES)])
 
 
 def _chain(texts: list[bytes]) -> _Chain:
@@ -156,9 +158,9 @@ def _users_file() -> bytes:
     home = Path.home()
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
     for settings in (home / ".gitconfig", config / "config"):
-        if found := _EXCLUDES_FILE.findall(read_or_nothing(settings, LARGEST, follow=True)):
-            return read_or_nothing(home / os.path.expanduser(os.fsdecode(found[-1])), LARGEST, follow=True)
-    return read_or_nothing(config / "ignore", LARGEST, follow=True)
+        if found := _EXCLUDES_FILE.findall(read_or_nothing(settings, MAX_FILE_BYTES, follow=True)):
+            return read_or_nothing(home / os.path.expanduser(os.fsdecode(found[-1])), MAX_FILE_BYTES, follow=True)
+    return read_or_nothing(config / "ignore", MAX_FILE_BYTES, follow=True)
 
 
 def _entries(folder: str) -> list["os.DirEntry[str]"]:

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
-MOST_STEPS = 20_000
+MAX_STEPS = 20_000
 LEFT_TO_THE_SERVER = {
     *("pattern", "patternProperties", "propertyNames", "unevaluatedProperties", "unevaluatedItems"),
     *("format", "uniqueItems", "multipleOf"),
 }
 """A pattern may take for ever; the others can be costly or wrong."""
-LONGEST = 300
+MAX_MESSAGE_CHARS = 300
 
 
 def mistake_in(arguments: dict[str, Any], schema: dict[str, Any]) -> str:
@@ -24,7 +24,7 @@ def mistake_in(arguments: dict[str, Any], schema: dict[str, Any]) -> str:
 
     def bounded(check: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
         def run(validator: Any, value: Any, instance: Any, inside: dict[str, Any]) -> Iterator[Any]:
-            if next(steps) > MOST_STEPS:
+            if next(steps) > MAX_STEPS:
                 raise RecursionError
             if "patternProperties" not in inside:  # it decides which properties are additional ones
                 yield from check(validator, value, instance, inside) or ()
@@ -41,4 +41,4 @@ def mistake_in(arguments: dict[str, Any], schema: dict[str, Any]) -> str:
     if found is None:
         return ""
     place = "".join(f".{part}" if isinstance(part, str) else f"[{part}]" for part in found.absolute_path)
-    return f"{place.lstrip('.')}: {found.message}"[:LONGEST].removeprefix(": ")
+    return f"{place.lstrip('.')}: {found.message}"[:MAX_MESSAGE_CHARS].removeprefix(": ")

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
     from outlive.tools.mcp.transport import ErrorTail
 
-START_SECONDS = 60.0
+START_TIMEOUT_SECONDS = 60.0
 """Until a server has told its tools: `npx` may have to fetch it first."""
-LIST_SECONDS = 10.0
-CLOSE_SECONDS = 5.0
+LIST_TIMEOUT_SECONDS = 10.0
+CLOSE_TIMEOUT_SECONDS = 5.0
 MOST_STARTS, STARTS_WITHIN = 3, 600.0
 """How often a server is started within so many seconds."""
 MOST_TOOLS, MOST_PAGES, LONGEST_LIST = 2_000, 50, 8 * 2**20
-LONGEST_SAID = 400
+MAX_MESSAGE_CHARS = 400
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 ServerState = Literal["not started", "starting", "ready", "ended", "failed"]
@@ -90,10 +90,10 @@ class ServerConnection:
         self._settled, self._over = asyncio.Event(), asyncio.Event()
         self._task = asyncio.ensure_future(self._serve())
 
-    async def ready(self, seconds: float = START_SECONDS) -> None:
+    async def ready(self, seconds: float = START_TIMEOUT_SECONDS) -> None:
         """Wait until it can be used, and start it if need be. Raises ToolError with the reason why it cannot."""
         if self._task is not None and self._over.is_set():  # it is ending, which is bounded
-            await asyncio.wait([self._task], timeout=CLOSE_SECONDS)
+            await asyncio.wait([self._task], timeout=CLOSE_TIMEOUT_SECONDS)
         self.start()
         if self.state == "starting":
             with suppress(TimeoutError):
@@ -102,8 +102,8 @@ class ServerConnection:
         if self.state == "starting":
             raise ToolError(f"MCP server {self.name} is still starting; try again later")
         if self.state != "ready":
-            said = f"\n{foreign(self.name, self.details)}" if self.details else ""
-            raise ToolError(f"{self._obituary()}{said}")
+            details = f"\n{foreign(self.name, self.details)}" if self.details else ""
+            raise ToolError(f"{self._obituary()}{details}")
 
     async def refresh(self) -> None:
         """Ask for its tools again; those that are known stay when it does not answer."""
@@ -118,24 +118,24 @@ class ServerConnection:
             async with asyncio.timeout(seconds):
                 return await client.call_tool(tool, arguments)
         except TimeoutError:
-            said = f"MCP server {self.name} did not answer within {seconds:g} s; {tool} may have been done or not"
+            message = f"MCP server {self.name} did not answer within {seconds:g} s; {tool} may have been done or not"
             if not await self._answers(client):
                 self._over.set()
-                said += f". It does not answer at all. {self._next_start()}"
-            raise ToolError(said) from None
+                message += f". It does not answer at all. {self._next_start()}"
+            raise ToolError(message) from None
         except Exception as error:  # noqa: BLE001 - whatever a server or the SDK does, the session goes on
-            said = f"MCP server {self.name} refused {tool}"
+            message = f"MCP server {self.name} refused {tool}"
             if self._over.is_set() or _is_lost(error):
                 self._over.set()
-                said = f"MCP server {self.name} was lost; {tool} may have been done or not. {self._next_start()}"
-            raise ToolError(f"{said}\n{foreign(self.name, self._said(error))}") from None
+                message = f"MCP server {self.name} was lost; {tool} may have been done or not. {self._next_start()}"
+            raise ToolError(f"{message}\n{foreign(self.name, self._said(error))}") from None
 
     async def close(self) -> None:
         """End it: by itself within bounds, else by force."""
         self._closing = True
         self._over.set()
         if self._task is not None and not self._task.done():
-            _, late = await asyncio.wait([self._task], timeout=CLOSE_SECONDS if self.state == "ready" else 0)
+            _, late = await asyncio.wait([self._task], timeout=CLOSE_TIMEOUT_SECONDS if self.state == "ready" else 0)
             for task in late:
                 task.cancel()
                 await asyncio.wait([task])
@@ -150,7 +150,7 @@ class ServerConnection:
     async def _answers(self, client: "Client") -> bool:
         """Whether it still tells its tools, which are as it says from now on."""
         try:
-            async with asyncio.timeout(LIST_SECONDS):
+            async with asyncio.timeout(LIST_TIMEOUT_SECONDS):
                 await self._list(client)
         except Exception:  # noqa: BLE001 - whatever it does instead
             return False
@@ -165,7 +165,7 @@ class ServerConnection:
             for logger in map(logging.getLogger, ("mcp", "client")):  # else Python prints warnings of the SDK
                 logger.handlers = logger.handlers or [logging.NullHandler()]
             errors = transport.ErrorTail(self._mask)
-            async with asyncio.timeout(START_SECONDS) as limit, self._connecting(transport, errors) as client:
+            async with asyncio.timeout(START_TIMEOUT_SECONDS) as limit, self._connecting(transport, errors) as client:
                 client.session.validate_tool_result = _accepted  # type: ignore[method-assign]
                 self.instructions = client.instructions or ""
                 await self._list(client)
@@ -175,7 +175,7 @@ class ServerConnection:
                 await self._over.wait()
             self.state, self.problem = "ended", "its connection was closed"
         except TimeoutError:
-            self.state, self.problem = "failed", f"it did not answer within {START_SECONDS:g} s"
+            self.state, self.problem = "failed", f"it did not answer within {START_TIMEOUT_SECONDS:g} s"
         except Exception as error:  # noqa: BLE001 - whatever a server or the SDK does, the session goes on
             failed = "its connection broke" if self.state == "ready" else "it could not be reached"
             self.state = "ended" if self.state == "ready" else "failed"
@@ -183,7 +183,7 @@ class ServerConnection:
             self.problem, self.details = (str(error), "") if ours else (failed, self._said(error))
         finally:
             self._client = None
-            tail = one_line(errors.text())[-LONGEST_SAID:] if errors else ""
+            tail = one_line(errors.text())[-MAX_MESSAGE_CHARS:] if errors else ""
             self.details = "\n".join(filter(None, (self.details, tail and f"last seen of it: {tail}")))
             self._settled.set()
         if not self._closing:
@@ -226,7 +226,7 @@ class ServerConnection:
         """What an error says, in one line of bounded length, without secrets."""
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
-        return one_line(self._mask(f"{type(error).__name__}: {error}"[: LONGEST_SAID * 8]), LONGEST_SAID)
+        return one_line(self._mask(f"{type(error).__name__}: {error}"[: MAX_MESSAGE_CHARS * 8]), MAX_MESSAGE_CHARS)
 
     def _obituary(self) -> str:
         return f"MCP server {self.name} {self.state}: {self.problem}. {self._next_start()}"

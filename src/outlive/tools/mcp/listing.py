@@ -10,14 +10,14 @@ from outlive.printable import clean, one_line
 from outlive.tools.mcp.connection import RemoteTool, ServerConnection
 from outlive.tools.mcp.results import foreign
 
-IN_FULL = 5
+MAX_SHOWN_IN_FULL = 5
 """Tools of a search that are shown with their schemas."""
-MOST_LINES = 200
-LONGEST_LINE = 120
-LONGEST_DESCRIPTION = 2_000
-LONGEST_SCHEMA = 8_000
-LONGEST_INSTRUCTIONS = 2_000
-LONGEST_LISTING = 60_000
+MAX_LINES = 200
+MAX_LINE_CHARS = 120
+MAX_DESCRIPTION_CHARS = 2_000
+MAX_SCHEMA_CHARS = 8_000
+MAX_INSTRUCTIONS_CHARS = 2_000
+MAX_LISTING_CHARS = 60_000
 """Characters of all tools that are not deferred."""
 _WORDS = re.compile(r"[^\W_]+")
 
@@ -32,18 +32,18 @@ def search(connections: Sequence[ServerConnection], query: str) -> str:
         for tool in connection.tools.values()
         if (score := 1 if not wanted else 100 * (tool.name in names) + _score(tool, wanted))
     ]
-    ranked.sort(key=lambda one: -one[0])
-    full, rest = (ranked[:IN_FULL], ranked[IN_FULL:]) if wanted else ([], ranked)
+    ranked.sort(key=lambda entry: -entry[0])
+    full, rest = (ranked[:MAX_SHOWN_IN_FULL], ranked[MAX_SHOWN_IN_FULL:]) if wanted else ([], ranked)
     parts = []
     for connection in connections:
         lines = [in_full(tool) for _, of, tool in full if of is connection]
         others = [tool for _, of, tool in rest if of is connection]
-        lines += [one_line(f"{tool.name}: {tool.description}", LONGEST_LINE) for tool in others[:MOST_LINES]]
-        lines += [f"({len(others) - MOST_LINES} more; search for words)"] if len(others) > MOST_LINES else []
+        lines += [one_line(f"{tool.name}: {tool.description}", MAX_LINE_CHARS) for tool in others[:MAX_LINES]]
+        lines += [f"({len(others) - MAX_LINES} more; search for words)"] if len(others) > MAX_LINES else []
         if not wanted and connection.unusable:
             lines.append(f"({connection.unusable} more are not offered: their names are not plain words)")
         if not wanted and connection.instructions:
-            lines.insert(0, clean(connection.instructions[:LONGEST_INSTRUCTIONS]))
+            lines.insert(0, clean(connection.instructions[:MAX_INSTRUCTIONS_CHARS]))
         if lines:
             parts.append(foreign(connection.name, "\n".join(lines)))
     return "\n\n".join(parts)
@@ -51,7 +51,7 @@ def search(connections: Sequence[ServerConnection], query: str) -> str:
 
 def all_in_full(connections: Iterable[ServerConnection]) -> str:
     """Every tool with its schema, within a bound; those that do not fit are counted."""
-    parts, room = [], LONGEST_LISTING
+    parts, room = [], MAX_LISTING_CHARS
     for connection in connections:
         lines = []
         for tool in connection.tools.values():
@@ -68,15 +68,15 @@ def all_in_full(connections: Iterable[ServerConnection]) -> str:
 def in_full(tool: RemoteTool) -> str:
     """A tool with its description and the schema of its arguments, without characters that hide or reverse others."""
     schema = msgspec.json.encode(_plain(tool.schema)).decode()
-    if len(schema) > LONGEST_SCHEMA:
-        schema = f"{schema[:LONGEST_SCHEMA]} [… {len(schema) - LONGEST_SCHEMA:,} more characters]"
-    return clean(f"{tool.name}: {tool.description[:LONGEST_DESCRIPTION].strip()}\n  arguments: {schema}")
+    if len(schema) > MAX_SCHEMA_CHARS:
+        schema = f"{schema[:MAX_SCHEMA_CHARS]} [… {len(schema) - MAX_SCHEMA_CHARS:,} more characters]"
+    return clean(f"{tool.name}: {tool.description[:MAX_DESCRIPTION_CHARS].strip()}\n  arguments: {schema}")
 
 
 def _score(tool: RemoteTool, wanted: set[str]) -> int:
     """Matching words; those of the name count three times. A part of a word counts from three letters on."""
     score = 0
-    for text, weight in ((tool.name, 3), (tool.description[:LONGEST_DESCRIPTION], 1)):
+    for text, weight in ((tool.name, 3), (tool.description[:MAX_DESCRIPTION_CHARS], 1)):
         lowered = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).casefold()
         words = set(_WORDS.findall(lowered))
         score += weight * sum(word in words or (len(word) > 2 and word in lowered) for word in wanted)

@@ -16,11 +16,11 @@ from outlive.tools.protocol import ToolOutcome
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
-MOST_TEXT = 1_000_000
+MAX_TEXT_CHARS = 1_000_000
 """Characters; what is longer than fits a request is spooled, like any result."""
-MOST_IMAGES = 8
-MOST_BLOCKS = 1_000
-LONGEST_NAME = 300
+MAX_IMAGES = 8
+MAX_BLOCKS = 1_000
+MAX_NAME_CHARS = 300
 
 
 def foreign(server: str, text: str) -> str:
@@ -35,8 +35,8 @@ def outcome(server: str, result: "CallToolResult", mask: Masker) -> ToolOutcome:
     """
     texts: list[str] = []
     shown: list[Image] = []
-    for block in result.content[:MOST_BLOCKS]:
-        if block.type == "image" and len(shown) < MOST_IMAGES:
+    for block in result.content[:MAX_BLOCKS]:
+        if block.type == "image" and len(shown) < MAX_IMAGES:
             found = _image(block.data)
             texts.append("[image]" if isinstance(found, Image) else found)
             shown += [found] if isinstance(found, Image) else []
@@ -44,11 +44,11 @@ def outcome(server: str, result: "CallToolResult", mask: Masker) -> ToolOutcome:
             texts.append(_text(block))
     if not result.content and result.structured_content is not None:
         texts.append(msgspec.json.encode(result.structured_content).decode())
-    if len(result.content) > MOST_BLOCKS:
-        texts.append(f"[{len(result.content) - MOST_BLOCKS:,} more parts were left out]")
+    if len(result.content) > MAX_BLOCKS:
+        texts.append(f"[{len(result.content) - MAX_BLOCKS:,} more parts were left out]")
     text = mask("\n".join(texts))
-    if len(text) > MOST_TEXT:
-        text = f"{text[:MOST_TEXT]}\n[{len(text) - MOST_TEXT:,} of {len(text):,} characters were left out]"
+    if len(text) > MAX_TEXT_CHARS:
+        text = f"{text[:MAX_TEXT_CHARS]}\n[{len(text) - MAX_TEXT_CHARS:,} of {len(text):,} characters were left out]"
     return ToolOutcome(foreign(server, text or "(nothing)"), is_error=result.is_error, images=tuple(shown))
 
 
@@ -56,11 +56,11 @@ def _text(block: Any) -> str:
     if block.type == "text":
         return str(block.text)
     if block.type == "resource" and getattr(block.resource, "text", None) is not None:
-        return f"[resource {one_line(block.resource.uri, LONGEST_NAME)}]\n{block.resource.text}"
+        return f"[resource {one_line(block.resource.uri, MAX_NAME_CHARS)}]\n{block.resource.text}"
     if block.type == "resource":
-        return f"[resource {one_line(block.resource.uri, LONGEST_NAME)}: binary, not shown]"
+        return f"[resource {one_line(block.resource.uri, MAX_NAME_CHARS)}: binary, not shown]"
     if block.type == "resource_link":
-        return f"[link to a resource: {one_line(f'{block.uri} {block.name}', LONGEST_NAME)}]"
+        return f"[link to a resource: {one_line(f'{block.uri} {block.name}', MAX_NAME_CHARS)}]"
     return f"[{block.type}, not shown]"
 
 

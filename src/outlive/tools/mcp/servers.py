@@ -11,7 +11,7 @@ from outlive.tools.errors import ToolError
 from outlive.tools.mcp.connection import ServerConnection
 from outlive.tools.mcp.listing import all_in_full
 
-LISTED_SECONDS = 10.0
+STARTUP_WAIT_SECONDS = 10.0
 """How long the first run waits for servers whose tools belong into the system prompt."""
 
 
@@ -21,7 +21,7 @@ class McpServers:
     def __init__(
         self, named: Sequence[ConfiguredServer], root: Path, note: Callable[[str], None], mask: Masker
     ) -> None:
-        self.connections = {one.name: ServerConnection(one, root, note, mask) for one in named}
+        self.connections = {server.name: ServerConnection(server, root, note, mask) for server in named}
         self._begun = False
         self._listing: str | None = None
 
@@ -32,9 +32,9 @@ class McpServers:
         self._begun = True
         for connection in self.connections.values():
             connection.start()
-        if eager := [one for one in self.connections.values() if not one.named.server.defer]:
-            await asyncio.gather(*(_ready(one) for one in eager))
-            self._listing = all_in_full(one for one in eager if one.state == "ready")
+        if eager := [connection for connection in self.connections.values() if not connection.named.server.defer]:
+            await asyncio.gather(*(_ready(connection) for connection in eager))
+            self._listing = all_in_full(connection for connection in eager if connection.state == "ready")
 
     @property
     def listing(self) -> str:
@@ -48,9 +48,9 @@ class McpServers:
         return self.connections[name]
 
     async def close(self) -> None:
-        await asyncio.gather(*(one.close() for one in self.connections.values()))
+        await asyncio.gather(*(connection.close() for connection in self.connections.values()))
 
 
 async def _ready(connection: ServerConnection) -> None:
     with suppress(ToolError):
-        await connection.ready(LISTED_SECONDS)
+        await connection.ready(STARTUP_WAIT_SECONDS)

@@ -13,9 +13,9 @@ from outlive.tools.mcp.connection import RemoteTool, ServerConnection
 from outlive.tools.mcp.listing import in_full, search
 from outlive.tools.mcp.results import foreign, outcome
 from outlive.tools.mcp.servers import McpServers
-from outlive.tools.protocol import SHORT, Effect, Tool, ToolContext, ToolOutcome
+from outlive.tools.protocol import SHORT_RESULT_CHARS, Effect, Tool, ToolContext, ToolOutcome
 
-SEARCH_SECONDS = 15.0
+SEARCH_WAIT_SECONDS = 15.0
 """How long a search waits for a server that is still starting."""
 
 
@@ -28,7 +28,7 @@ class McpSearch(Tool[McpSearchInput]):
     name = "mcp_search"
     input = McpSearchInput
     about = "query"
-    longest = SHORT
+    longest = SHORT_RESULT_CHARS
     effect = "look"
     parallel = True
 
@@ -43,7 +43,7 @@ class McpSearch(Tool[McpSearchInput]):
         known = self._servers.connections
         chosen = [self._servers.get(given.server)] if given.server else list(known.values())
         problems = await asyncio.gather(*map(_refreshed, chosen))
-        found = search([one for one in chosen if one.state == "ready"], given.query)
+        found = search([connection for connection in chosen if connection.state == "ready"], given.query)
         texts = [*filter(None, problems), found or f"no tool matches {given.query!r}; an empty query lists all"]
         return ToolOutcome("\n\n".join(texts), is_error=bool(chosen) and all(problems))
 
@@ -102,15 +102,15 @@ def mcp_tools(servers: McpServers) -> tuple[Tool[Any], ...]:
 
 
 def _missing(connection: ServerConnection, name: str) -> RemoteTool:
-    near = get_close_matches(name[:80], connection.tools, n=3, cutoff=0.4)
-    hint = f"did you mean {', '.join(near)}? " if near else ""
+    similar = get_close_matches(name[:80], connection.tools, n=3, cutoff=0.4)
+    hint = f"did you mean {', '.join(similar)}? " if similar else ""
     raise ToolError(f"MCP server {connection.name} has no tool {name[:80]!r}; {hint}mcp_search lists its tools")
 
 
 async def _refreshed(connection: ServerConnection) -> str:
     """Its tools as they are now; returns why it cannot be used, or nothing."""
     try:
-        await connection.ready(SEARCH_SECONDS)
+        await connection.ready(SEARCH_WAIT_SECONDS)
         await connection.refresh()
     except ToolError as error:
         return str(error)

@@ -27,16 +27,28 @@ from outlive.tools.processes.output import MaskedBytes
 from outlive.tools.processes.programs import careful, find_program
 from outlive.tools.processes.watchdog import WATCHDOG
 
-LARGEST_MESSAGE = 8 * 2**20
+MAX_MESSAGE_BYTES = 8 * 2**20
 """Bytes of one message: an image of the largest size that a model takes, and some text."""
 Streams = tuple[Any, Any]
 """Messages from the server and to it, as the SDK's `Client` takes them."""
-KEPT_ERRORS = 4_000
+MAX_STDERR_BYTES = 4_000
 """Bytes that are kept of the end of standard error."""
-GRACE = 1.0
+GRACE_SECONDS = 1.0
 """Seconds that a server has to end after its input was closed, and again after SIGTERM."""
-CONNECT_SECONDS = 10.0
-INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
+CONNECT_TIMEOUT_SECONDS = 10.0
+INHERITED_VARIABLES = (
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+)
 """All that a server gets of our environment; `env` of its settings comes on top."""
 _GATE = 'read -r _ && exec "$@"'
 """The first line of input opens the gate, once the watchdog knows the process."""
@@ -50,7 +62,7 @@ class ErrorTail:
         self._kept = b""
 
     def add(self, data: bytes) -> None:
-        self._kept = (self._kept + self._masked.add(data))[-KEPT_ERRORS:]
+        self._kept = (self._kept + self._masked.add(data))[-MAX_STDERR_BYTES:]
 
     def text(self) -> str:
         """What is kept, without secrets."""
@@ -65,7 +77,7 @@ async def process_streams(
     command = server.command if os.sep in server.command else find_program(server.command)
     if command is None:
         raise ConfigError(f"there is no program {server.command!r} on PATH")
-    variables = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    variables = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
     process = await asyncio.create_subprocess_exec(
         *(*passing_shell(), "-c", _GATE, "outlive", command, *server.args),
         stdin=asyncio.subprocess.PIPE,
@@ -73,7 +85,7 @@ async def process_streams(
         stderr=asyncio.subprocess.PIPE,
         cwd=root,
         env=careful(variables) | server.env,
-        limit=LARGEST_MESSAGE,
+        limit=MAX_MESSAGE_BYTES,
         start_new_session=True,
     )
     assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018 - started with pipes
@@ -99,12 +111,12 @@ async def process_streams(
                 await pipe.drain()
 
     async def complaints(pipe: asyncio.StreamReader) -> None:
-        while data := await pipe.read(KEPT_ERRORS):
+        while data := await pipe.read(MAX_STDERR_BYTES):
             errors.add(data)
 
     with WATCHDOG.watching(process.pid):
         work = [read(process.stdout), write(process.stdin), complaints(process.stderr)]
-        tasks = [asyncio.ensure_future(one) for one in work]
+        tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
         try:
             yield incoming, outgoing
         finally:
@@ -125,7 +137,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     try:
         for number in (signal.SIGTERM, signal.SIGKILL):
             with suppress(TimeoutError):
-                async with asyncio.timeout(GRACE):
+                async with asyncio.timeout(GRACE_SECONDS):
                     await exit_code(process)
             kill_group(process.pid, number)
         await exit_code(process)
@@ -160,10 +172,10 @@ async def http_streams(server: McpServer, errors: ErrorTail, ended: Callable[[],
             response.stream = _BoundedStream(stream)
 
     headers = {**server.headers, "Accept-Encoding": "identity"}
-    timeout = httpx2.Timeout(CONNECT_SECONDS, read=server.timeout + CONNECT_SECONDS)
+    timeout = httpx2.Timeout(CONNECT_TIMEOUT_SECONDS, read=server.timeout + CONNECT_TIMEOUT_SECONDS)
     async with (
         httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks={"response": [check]}) as client,
-        streamable_http_client(server.url, http_client=client, max_sse_event_size=LARGEST_MESSAGE) as streams,
+        streamable_http_client(server.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as streams,
     ):
         yield streams
 
@@ -176,8 +188,8 @@ class _BoundedStream(httpx2.AsyncByteStream):
         size = 0
         async for data in self._stream:
             size += len(data)
-            if size > LARGEST_MESSAGE:
-                raise httpx2.ReadError(f"it sent more than {LARGEST_MESSAGE:,} bytes")
+            if size > MAX_MESSAGE_BYTES:
+                raise httpx2.ReadError(f"it sent more than {MAX_MESSAGE_BYTES:,} bytes")
             yield data
 
     async def aclose(self) -> None:

@@ -1,14 +1,17 @@
 """Asking the user whether a call may run. A face answers; without a face the answer is no."""
 
+import getpass
 from typing import Literal, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from outlive.tools.files.diff import FileChange
 
-Mode = Literal["ask", "accept-edits", "plan", "bypass"]
-MODES: tuple[Mode, ...] = ("ask", "accept-edits", "plan", "bypass")
-MODE_WORDS: dict[Mode, str] = {
+PermissionMode = Literal["ask", "accept-edits", "plan", "bypass"]
+"""What runs without asking: `ask`, `accept-edits`, `plan` or `bypass`."""
+MODES: tuple[PermissionMode, ...] = ("ask", "accept-edits", "plan", "bypass")
+MODE_WORDS: dict[PermissionMode, str] = {
     "ask": "asks before it edits or runs",
     "accept-edits": "edits without asking, asks before it runs",
     "plan": "looks and plans, changes nothing",
@@ -16,8 +19,8 @@ MODE_WORDS: dict[Mode, str] = {
 }
 
 
-class Question(Struct, frozen=True):
-    """The tool, its subject, what would change, and what "always" would cover."""
+class PermissionQuestion(Struct, frozen=True):
+    """A request for permission: the tool, its subject, what would change, and what "always" would cover."""
 
     tool: str
     subject: str
@@ -33,13 +36,33 @@ class Question(Struct, frozen=True):
 
 
 class PermissionAnswer(Struct, frozen=True):
-    """The user's answer; `why` goes to the model."""
+    """The user's answer to a permission question; `why` goes to the model."""
 
     choice: Literal["yes", "always", "no"]
     why: str = ""
+    by: str = ""
+    """Who answered, and from where. The answer is logged if this is set."""
 
 
 class Asker(Protocol):
-    """A face that can ask."""
+    """Asks the user for permission: an async function from a question to an answer."""
 
-    async def __call__(self, question: Question) -> PermissionAnswer: ...
+    async def __call__(self, question: PermissionQuestion) -> PermissionAnswer: ...
+
+
+def signed(asker: Asker, where: str) -> Asker:
+    """An asker whose answers name the user of this process and `where` the answer came from."""
+
+    async def ask(question: PermissionQuestion) -> PermissionAnswer:
+        answer = await asker(question)
+        return answer if answer.by else replace(answer, by=f"{user_name()} {where}")
+
+    return ask
+
+
+def user_name() -> str:
+    """The name of the user that this process runs as."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user without an entry in the system's list
+        return "user"

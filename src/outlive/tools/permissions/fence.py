@@ -15,21 +15,21 @@ from outlive.stores.locations import MEMORY, OUTPUTS, TRANSCRIPTS, files_of
 from outlive.tools.errors import ToolError
 
 TASKS, DOTENV = ".tasks", ".env"
-HARNESS = (TRANSCRIPTS, TASKS, MEMORY, OUTPUTS, ".outlive", "outlive.toml")
+HARNESS_PATHS = (TRANSCRIPTS, TASKS, MEMORY, OUTPUTS, ".outlive", "outlive.toml")
 """Files of outlive in a workspace: log, state, the user's rules and hooks. Only their own tools change them."""
 
-LONGEST_PATH = 4096
-LONGEST_NAME = 255
+MAX_PATH_BYTES = 4096
+MAX_NAME_BYTES = 255
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def protected_paths(workspace: Workspace) -> list[Path]:
     """Paths that no tool edits and the sandbox keeps read-only: settings of the user and the project, and the stores
     in use."""
     folders = dict.fromkeys((workspace.root, workspace.project))
-    names = (*HARNESS, DOTENV)
+    names = (*HARNESS_PATHS, DOTENV)
     return [
         home(),
         *(folder / name for folder in folders for name in names),
@@ -80,7 +80,7 @@ class Fence:
             names = _folded(path.relative_to(folder))
             if names[:1] == (DOTENV,):
                 return f"{self.shown(path)} can choose the model's server and key: no tool edits it, only the user"
-            if names and names[0] in HARNESS:
+            if names and names[0] in HARNESS_PATHS:
                 return self._ours(path)
             if ".git" in names:
                 return f"{self.shown(path)} belongs to git: what runs from there is not for tools to edit; use git"
@@ -99,7 +99,7 @@ class Fence:
 
     def open_inside(self, path: str, flags: int = os.O_RDONLY) -> int:
         """Open the file that `path` names and return the descriptor, which the caller closes."""
-        real = self.editable(path) if flags & _WRITES else self.inside(path)
+        real = self.editable(path) if flags & _WRITE_FLAGS else self.inside(path)
         folder, name = self._walk(path, real, make=False)
         try:
             return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
@@ -126,13 +126,13 @@ class Fence:
         start = self._folder_of(real)
         assert start is not None  # noqa: S101 - `inside` lets nothing else through
         *names, last = real.relative_to(start).parts or (".",)
-        here = os.open(start, _FOLDER)
+        here = os.open(start, _FOLDER_FLAGS)
         for name in names:
             try:
                 if make:
                     with suppress(FileExistsError):
                         os.mkdir(name, dir_fd=here)
-                below = os.open(name, _FOLDER, dir_fd=here)
+                below = os.open(name, _FOLDER_FLAGS, dir_fd=here)
             except OSError as error:
                 if error.errno in (errno.ELOOP, errno.ENOTDIR):
                     raise ToolError(_swapped(path)) from None
@@ -152,13 +152,13 @@ def _check_spelling(path: str) -> None:
     if not path.strip():
         raise ToolError("the path is empty; name a file or a folder of the workspace")
     if "\0" in path:
-        raise ToolError(f"{path!r} is no path: it holds a NUL character")
+        raise ToolError(f"{path!r} is not a path: it contains a NUL character")
     try:
         raw = os.fsencode(path)
     except UnicodeEncodeError:
-        raise ToolError(f"{path!r} is no path: it holds half of a character") from None
-    if len(raw) > LONGEST_PATH or any(len(name) > LONGEST_NAME for name in raw.split(b"/")):
-        raise ToolError(f"{path[:60]}… is too long for a path: {len(raw)} bytes, a name may have {LONGEST_NAME}")
+        raise ToolError(f"{path!r} is not a path: it contains half of a character") from None
+    if len(raw) > MAX_PATH_BYTES or any(len(name) > MAX_NAME_BYTES for name in raw.split(b"/")):
+        raise ToolError(f"{path[:60]}… is too long for a path: {len(raw)} bytes, a name may have {MAX_NAME_BYTES}")
 
 
 def _swapped(path: str) -> str:

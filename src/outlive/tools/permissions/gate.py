@@ -9,16 +9,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from outlive.events import Denial
-from outlive.tools.permissions.asking import Asker, Mode, Question
-from outlive.tools.permissions.rules import LONGEST_SEARCHED, Rules
+from outlive.events import Denial, PermissionAnswered, PermissionAsked
+from outlive.tools.permissions.asking import Asker, PermissionMode, PermissionQuestion
+from outlive.tools.permissions.rules import MAX_SEARCHED_CHARS, Rules
 from outlive.tools.protocol import Effect, Tool, ToolContext, ToolError
 from outlive.tools.runner import Verdict
 
-FREE = ("look", "state", "tasks")
-FREE_IN_PLAN = ("look", "state")
+FREE_KINDS = ("look", "state", "tasks")
+FREE_KINDS_IN_PLAN = ("look", "state")
 
-LONGEST_HINT = 300
+MAX_HINT_CHARS = 300
 """Characters of the rules that a refusal names."""
 _YES = Verdict(True)
 
@@ -27,7 +27,7 @@ class Permissions:
     """The gate of a session."""
 
     def __init__(
-        self, mode: Callable[[], Mode], rules: Rules, asker: Asker | None, remember: Callable[[str], None]
+        self, mode: Callable[[], PermissionMode], rules: Rules, asker: Asker | None, remember: Callable[[str], None]
     ) -> None:
         self._mode = mode
         self._rules = rules
@@ -48,7 +48,7 @@ class Permissions:
         if self._rules.too_long(name, subject):
             reason = (
                 f"{name}: the command has {len(subject):,} characters; the user's deny rules are looked for in "
-                f"at most {LONGEST_SEARCHED:,}. Write what is long to a file with write_file, then run that"
+                f"at most {MAX_SEARCHED_CHARS:,}. Write what is long to a file with write_file, then run that"
             )
             return Verdict(False, reason, Denial("rule"))
         for rules_for in dict.fromkeys((name, tool.name)):
@@ -57,9 +57,9 @@ class Permissions:
                 reason = f"{name}: denied by the user's rule {rule}; do it another way or ask the user"
                 return Verdict(False, reason, Denial("rule"))
         mode = self._mode()
-        if mode == "plan" and effect not in FREE_IN_PLAN:
+        if mode == "plan" and effect not in FREE_KINDS_IN_PLAN:
             return _planning(name)
-        if effect in FREE or not tool.asks or mode == "bypass" or (mode == "accept-edits" and effect == "edit"):
+        if effect in FREE_KINDS or not tool.asks or mode == "bypass" or (mode == "accept-edits" and effect == "edit"):
             return _YES
         async with self._asking:
             if self._rules.allowed(name, subject, paths, fence.has):
@@ -75,13 +75,24 @@ class Permissions:
             return _unasked(name, tool.effect_of(given), always)
         preview = await asyncio.to_thread(tool.preview, given, context)
         change = await asyncio.to_thread(tool.change, given, context)
-        question = Question(name, subject, preview, always, call_id=context.call_id, change=change)
+        question = PermissionQuestion(name, subject, preview, always, call_id=context.call_id, change=change)
+        context.session.log(PermissionAsked, call_id=context.call_id, tool=name)
         answer = await self._asker(question)
+        context.session.log(
+            PermissionAnswered,
+            call_id=context.call_id,
+            tool=name,
+            choice=answer.choice,
+            by=answer.by,
+            rules=always if answer.choice == "always" else (),
+        )
         if self._mode() == "plan":
             return _planning(name)
         if answer.choice not in ("yes", "always"):
-            said = f": {answer.why}" if answer.why else "; ask what to do instead, do not try it again in another way"
-            return Verdict(False, f"{name} was not run: the user said no{said}")
+            reason = (
+                f": {answer.why}" if answer.why else "; ask what to do instead, do not try it again in another way"
+            )
+            return Verdict(False, f"{name} was not run: the user said no{reason}")
         for rule in always if answer.choice == "always" else ():
             self._rules.add(rule)
             self._remember(rule)
@@ -97,11 +108,11 @@ def _planning(name: str) -> Verdict:
 
 
 def _unasked(name: str, effect: Effect, always: tuple[str, ...]) -> Verdict:
-    rules = always if sum(map(len, always)) < LONGEST_HINT else ()
+    rules = always if sum(map(len, always)) < MAX_HINT_CHARS else ()
     mode = "accept-edits" if effect == "edit" else "bypass"
     ways = f"the rules {', '.join(rules)}, or mode {mode}" if rules else f"mode {mode}"
     reason = (
-        f"{name} was not run: it needs the user's word and nobody is here to ask. Go on without it, and say so "
+        f"{name} was not run: it needs permission and there is no one to ask. Go on without it, and say so "
         f"at the end. Only the user can allow it, with {ways}"
     )
     return Verdict(False, reason, Denial("unasked", rules, mode))

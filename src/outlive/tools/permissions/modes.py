@@ -5,17 +5,18 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from outlive.config.home import keep, project_folder
+from outlive.config.home import keep, project_folder, remember_project
 from outlive.regular import read_regular
-from outlive.tools.permissions.asking import MODES, Mode
+from outlive.tools.permissions.asking import MODES, PermissionMode
 
-NARROW: tuple[Mode, ...] = ("ask", "plan")
-LARGEST = 1024
+NARROW: tuple[PermissionMode, ...] = ("ask", "plan")
+MAX_FILE_BYTES = 1024
 """Bytes of the file that holds a mode."""
 
 
-def remember_mode(project: Path, session: str, mode: Mode) -> None:
+def remember_mode(project: Path, session: str, mode: PermissionMode) -> None:
     """Record that the user chose this mode for this session. Called together with logging `ModeChanged`."""
+    remember_project(project)
     keep(_file(project, session), mode + "\n")
 
 
@@ -24,19 +25,19 @@ def opened_here(project: Path, sessions: Iterable[str]) -> bool:
     return any(_chosen(project, session) for session in sessions)
 
 
-def resumed_mode(project: Path, sessions: Iterable[str], logged: str) -> Mode:
+def resumed_mode(project: Path, sessions: Iterable[str], logged: str) -> PermissionMode:
     """The logged mode if it is narrow or the user chose it for one of `sessions`, else `ask`.
 
     `sessions` are the resumed session and those that it was forked from.
     """
-    mode: Mode = next((mode for mode in MODES if mode == logged), "ask")
+    mode: PermissionMode = next((mode for mode in MODES if mode == logged), "ask")
     chosen = mode in NARROW or any(_chosen(project, session) == mode for session in sessions)
     return mode if chosen else "ask"
 
 
 def _chosen(project: Path, session: str) -> str:
     try:
-        return read_regular(_file(project, session), LARGEST).decode().strip()
+        return read_regular(_file(project, session), MAX_FILE_BYTES).decode().strip()
     except (OSError, UnicodeDecodeError):
         return ""
 

@@ -28,13 +28,13 @@ _BUILTINS = frozenset(
 """Builtins that can change how the rest of a line is read (`printf -v PATH`, `hash -p`) or evaluate their arguments
 (`unset 'a[$(…)]'`): allowed only by a rule that names the exact command, without a wildcard."""
 
-MOST_AT_ONCE = 3
+MAX_RULES_AT_ONCE = 3
 """Rules that one "always" adds at most; users would not read more."""
 
-LONGEST_SEARCHED = 120_000
+MAX_SEARCHED_CHARS = 120_000
 """Characters of a command line that are searched for denied commands; longer lines are not run."""
-_LONGEST_PATH = 4096
-"""The system's limit: a longer word is no path."""
+_MAX_PATH_CHARS = 4096
+"""The system's limit: a longer word is not a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Rule:
         text = text.strip()
         form = _FORM.match(text)
         if form is None:
-            raise ConfigError(f"{text!r} is no rule; a rule is a tool, or a tool and a pattern: bash(git status*)")
+            raise ConfigError(f"{text!r} is not a rule; a rule is a tool, or a tool and a pattern: bash(git status*)")
         tool, about = form["tool"].removesuffix("__*"), None if form["about"] in (None, "*", "**") else form["about"]
         if about is not None and about.startswith("="):
             return cls(text, tool, about[1:], exact=True)
@@ -67,7 +67,7 @@ class Rule:
         command = pattern(about)
         if command is None:
             raise ConfigError(
-                f"{text!r} is no rule: it must describe one plain command, its program in full, "
+                f"{text!r} is not a rule: it must describe one plain command, its program in full, "
                 "without variables, substitutions and redirections; * at the end means any arguments"
             )
         return cls(text, tool, about, command)
@@ -157,9 +157,13 @@ class Rules:
         paths = tuple(paths)
         return next((rule.text for rule in rules if _denies(rule, subject, paths)), "")
 
+    def never_allows(self, tool: str) -> bool:
+        """Whether a rule denies every call of a tool."""
+        return any(rule.is_for(tool) and rule.about is None for rule in self._deny)
+
     def too_long(self, tool: str, subject: str) -> bool:
         """Whether there are deny rules for commands and the line is too long to search."""
-        long = tool in COMMAND_TOOLS and len(subject) > LONGEST_SEARCHED
+        long = tool in COMMAND_TOOLS and len(subject) > MAX_SEARCHED_CHARS
         return long and any(rule.tool in (tool, "*") for rule in self._deny)
 
     def allowed(self, tool: str, subject: str, paths: Iterable[str], inside: Inside = lambda _: True) -> bool:
@@ -189,7 +193,7 @@ class Rules:
         prefixes = dict.fromkeys(
             harmless_prefix(command, inside) for command, covered in zip(line, known, strict=True) if not covered
         )
-        if () in prefixes or len(prefixes) > MOST_AT_ONCE or _moves(line):
+        if () in prefixes or len(prefixes) > MAX_RULES_AT_ONCE or _moves(line):
             return (f"{tool}(={subject})",)
         return tuple(f"{tool}({' '.join(prefix)} ...)" for prefix in prefixes)
 
@@ -202,7 +206,7 @@ def _denies(rule: Rule, subject: str, paths: tuple[str, ...]) -> bool:
 def _found(rules: Sequence[Rule], tool: str, line: str) -> Iterator[Rule]:
     """The rules that deny a line: command rules by its words, file rules (`*(.env)`) by the paths among them."""
     readings = [_Words(words) for words in _readings(line)] if rules else []
-    paths = {os.path.normpath(word) for words in readings for word in words.all if len(word) < _LONGEST_PATH}
+    paths = {os.path.normpath(word) for words in readings for word in words.all if len(word) < _MAX_PATH_CHARS}
     for rule in rules:
         if rule.about is None:
             yield rule

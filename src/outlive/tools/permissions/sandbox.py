@@ -1,6 +1,6 @@
 """Commands in an OS sandbox (bubblewrap): the workspace is writable, the rest read-only, the network off.
 
-If no sandbox can be had, starting a command fails with the reason; nothing runs without it. `sandbox_protection` has
+If none is available, starting a command fails with the reason; nothing runs without it. `sandbox_protection` has
 the protected paths inside the workspace, `seccomp` the refused system calls.
 """
 
@@ -108,7 +108,7 @@ class Sandbox:
     def _clear_up(self, running: object, lock: Path, protection: Protection) -> None:
         """Remove placeholders unless another sandbox in this workspace uses them; the last one removes them."""
         self._running.discard(running)
-        until = time.monotonic() + _LAST_MOMENTS
+        until = time.monotonic() + _KILL_WAIT_SECONDS
         while not self._running:
             with suppress(OSError), _locked(lock, fcntl.LOCK_EX | fcntl.LOCK_NB):
                 protection.remove_placeholders()
@@ -122,7 +122,7 @@ class Sandbox:
         return (self.root, *self.extra)
 
 
-_LAST_MOMENTS = 0.5
+_KILL_WAIT_SECONDS = 0.5
 """Seconds for the kernel to end the processes of a sandbox after bubblewrap itself has ended."""
 _RESOLVER = "/run/systemd/resolve"
 _NO_INPUT = 'exec "$0" -c "$1" </dev/null'
@@ -227,6 +227,7 @@ def _problem(program: str) -> str:
     finally:
         os.close(descriptor)
     if tried.returncode:
-        said = tried.stderr.strip().splitlines()
-        return f"bubblewrap does not work here, perhaps user namespaces are forbidden ({said[-1] if said else tried})"
+        errors = tried.stderr.strip().splitlines()
+        reason = errors[-1] if errors else tried
+        return f"bubblewrap does not work here, perhaps user namespaces are forbidden ({reason})"
     return ""

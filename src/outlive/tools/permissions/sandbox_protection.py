@@ -15,9 +15,9 @@ from pathlib import Path
 
 from outlive.config.git import git_folders, names_back
 from outlive.regular import open_to_read
-from outlive.tools.permissions.fence import HARNESS
+from outlive.tools.permissions.fence import HARNESS_PATHS
 
-PROTECTED = (*HARNESS, ".env")
+PROTECTED_PATHS = (*HARNESS_PATHS, ".env")
 """Names in every writable folder that could widen the next session's rights or change its memory."""
 GIT_FILES = {"config": b"", "config.worktree": b"", "commondir": b".\n"}
 """Files of a repository that decide what git runs, with a placeholder content that changes nothing."""
@@ -54,8 +54,8 @@ class Protection:
         self._mounts: list[_Mount] = [_Mount("--bind", folder) for folder in folders]
         for folder in folders:
             self._git(folder)
-            for name in PROTECTED:
-                self._protect(folder / name, keep=folder == folders[0] and name in _OURS)
+            for name in PROTECTED_PATHS:
+                self._protect(folder / name, keep=folder == folders[0] and name in _HARNESS_FOLDERS)
         for path in paths:
             for folder in folders:
                 if path != folder and path.is_relative_to(folder):
@@ -128,7 +128,7 @@ def _make(mount: _Mount) -> None:
         mount.path.chmod(mode)
 
 
-_OURS = frozenset(HARNESS) - {"outlive.toml"}
+_HARNESS_FOLDERS = frozenset(HARNESS_PATHS) - {"outlive.toml"}
 
 
 def _is_database(path: Path) -> bool:

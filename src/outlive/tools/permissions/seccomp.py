@@ -10,17 +10,17 @@ import os
 import struct
 from dataclasses import dataclass
 
-_SETUID = 0o4000
-_CREATES = os.O_CREAT | 0o20000000  # O_TMPFILE without O_DIRECTORY
-_NAMESPACES = 0x7E020000  # CLONE_NEWUSER, NEWNS, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWCGROUP
-_NEWTIME = 0x80
+_SETUID_BIT = 0o4000
+_CREATE_FLAGS = os.O_CREAT | 0o20000000  # O_TMPFILE without O_DIRECTORY
+_NAMESPACE_FLAGS = 0x7E020000  # CLONE_NEWUSER, NEWNS, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWCGROUP
+_CLONE_NEWTIME = 0x80
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _JUMP, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x05, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-_X32 = 0x40000000
+_X32_BIT = 0x40000000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,30 +36,30 @@ class Test:
 Rule = tuple[str, tuple[Test, ...], int]
 """A call, the conditions that must all hold to refuse it, and the error that it returns."""
 
-_REFUSED = (
+_DENIED_CALLS = (
     *("mount", "umount2", "pivot_root", "open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount"),
     *("fspick", "mount_setattr", "setns", "swapon", "swapoff", "reboot", "kexec_load", "kexec_file_load"),
     *("init_module", "finit_module", "delete_module", "quotactl", "quotactl_fd", "acct", "settimeofday"),
     *("clock_settime", "syslog", "add_key", "request_key", "keyctl", "bpf", "perf_event_open", "userfaultfd"),
     *("open_by_handle_at", "fanotify_init", "lookup_dcookie", "nfsservctl", "vhangup", "iopl", "ioperm"),
 )
-_MISSING = ("clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register")
+_UNKNOWN_CALLS = ("clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register")
 """Refused as unknown, so that programs fall back to calls whose arguments a filter can see."""
 
 RULES: tuple[Rule, ...] = (
-    *((name, (), errno.EPERM) for name in _REFUSED),
-    *((name, (), errno.ENOSYS) for name in _MISSING),
-    ("clone", (Test(0, bits=_NAMESPACES),), errno.EPERM),
-    ("unshare", (Test(0, bits=_NAMESPACES | _NEWTIME),), errno.EPERM),
+    *((name, (), errno.EPERM) for name in _DENIED_CALLS),
+    *((name, (), errno.ENOSYS) for name in _UNKNOWN_CALLS),
+    ("clone", (Test(0, bits=_NAMESPACE_FLAGS),), errno.EPERM),
+    ("unshare", (Test(0, bits=_NAMESPACE_FLAGS | _CLONE_NEWTIME),), errno.EPERM),
     ("ioctl", (Test(1, values=(_TIOCSTI, _TIOCLINUX)),), errno.EPERM),
     ("socket", (Test(0, values=(_UNIX, _INET, _INET6, _NETLINK), among=False),), errno.EAFNOSUPPORT),
     ("socket", (Test(0, values=(_NETLINK,)), Test(2, values=(0,), among=False)), errno.EAFNOSUPPORT),
     ("socketpair", (Test(0, values=(_UNIX,), among=False),), errno.EAFNOSUPPORT),
     # no setuid programs
-    *((name, (Test(1, bits=_SETUID),), errno.EPERM) for name in ("chmod", "fchmod", "mknod", "creat")),
-    *((name, (Test(2, bits=_SETUID),), errno.EPERM) for name in ("fchmodat", "fchmodat2", "mknodat")),
-    ("open", (Test(1, bits=_CREATES), Test(2, bits=_SETUID)), errno.EPERM),
-    ("openat", (Test(2, bits=_CREATES), Test(3, bits=_SETUID)), errno.EPERM),
+    *((name, (Test(1, bits=_SETUID_BIT),), errno.EPERM) for name in ("chmod", "fchmod", "mknod", "creat")),
+    *((name, (Test(2, bits=_SETUID_BIT),), errno.EPERM) for name in ("fchmodat", "fchmodat2", "mknodat")),
+    ("open", (Test(1, bits=_CREATE_FLAGS), Test(2, bits=_SETUID_BIT)), errno.EPERM),
+    ("openat", (Test(2, bits=_CREATE_FLAGS), Test(3, bits=_SETUID_BIT)), errno.EPERM),
 )
 
 _SAME_EVERYWHERE = {
@@ -96,7 +96,7 @@ def program(machine: str) -> bytes | None:
         return None
     steps = [_step(_LOAD, _ARCHITECTURE), _step(_EQUAL, _MACHINES[machine], yes=1), _step(_RETURN, _KILL)]
     if machine == "x86_64":  # a second set of numbers for the same calls
-        steps += [_step(_LOAD, _NUMBER), _step(_AT_LEAST, _X32, no=1), _step(_RETURN, _KILL)]
+        steps += [_step(_LOAD, _NUMBER), _step(_AT_LEAST, _X32_BIT, no=1), _step(_RETURN, _KILL)]
     for name, tests, error in RULES:
         if name in NUMBERS[machine]:
             steps += _rule(NUMBERS[machine][name], tests, error)

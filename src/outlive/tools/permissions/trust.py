@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.config import Workspace, home
-from outlive.config.home import LARGEST, keep, project_folder
+from outlive.config.home import MAX_FILE_BYTES, keep, project_folder
 from outlive.config.mcp_server import server_lines, servers_of
 from outlive.config.workspace import DURABILITIES
 from outlive.errors import ConfigError
@@ -20,12 +20,12 @@ from outlive.secrets import mask
 from outlive.tools.permissions.asking import MODES
 from outlive.tools.permissions.rules import Rules, narrowed
 
-OUT_OF_REACH = (
+DENIED_COMMANDS = (
     "bash(outlive trust*)",
     *(f"bash(outlive memory {verb}*)" for verb in ("add", "supersede", "confirm", "import", "undo")),
 )
 """Denied to every agent: only the user gives trust or speaks as the user. For memories there is a tool."""
-MODEST = ("thinking", "max_turns", "max_tokens")
+UNTRUSTED_SETTINGS = ("thinking", "max_turns", "max_tokens", "max_cost", "max_time")
 """Settings of [agent] that an untrusted file may set."""
 
 
@@ -48,7 +48,7 @@ class Settings:
 def settings(workspace: Workspace) -> Settings:
     """The settings that count for a workspace."""
     mine = Workspace.read(home())
-    theirs, ignored = (workspace, []) if workspace.trusted else _narrowed(workspace)
+    theirs, ignored = counting(workspace)
     agent = {**mine.agent, **theirs.agent}
     if agent.get("mode", "ask") not in MODES:
         raise ConfigError(f"outlive.toml: [agent] mode = {agent['mode']!r}; it is one of {', '.join(MODES)}")
@@ -60,13 +60,18 @@ def settings(workspace: Workspace) -> Settings:
             *theirs.permissions.get("allow", ()),
             *remembered(workspace.project),
         ),
-        deny=(*OUT_OF_REACH, *mine.permissions.get("deny", ()), *theirs.permissions.get("deny", ())),
+        deny=(*DENIED_COMMANDS, *mine.permissions.get("deny", ()), *theirs.permissions.get("deny", ())),
         hooks={
             event: [*mine.hooks.get(event, ()), *theirs.hooks.get(event, ())]
             for event in (*mine.hooks, *theirs.hooks)
         },
         notice=f"{untrusted}. Look at it, then: outlive trust" if ignored else "",
     )
+
+
+def counting(workspace: Workspace) -> tuple[Workspace, list[str]]:
+    """The settings of a project's file that count, and the names of those that are ignored."""
+    return (workspace, []) if workspace.trusted else _narrowed(workspace)
 
 
 def grants(workspace: Workspace) -> list[str]:
@@ -91,7 +96,7 @@ def remembered(project: Path) -> tuple[str, ...]:
 def _remembered_as_written(project: Path) -> tuple[str, ...]:
     path = _project(project)
     try:
-        form = json.loads(read_regular(path, LARGEST).decode())
+        form = json.loads(read_regular(path, MAX_FILE_BYTES).decode())
     except FileNotFoundError:
         return ()
     except (OSError, ValueError) as error:
@@ -116,7 +121,8 @@ def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
     kept = {
         key: value
         for key, value in agent.items()
-        if key in MODEST or (key, value) in (("mode", "ask"), ("mode", "plan"), ("sandbox", True), ("network", False))
+        if key in UNTRUSTED_SETTINGS
+        or (key, value) in (("mode", "ask"), ("mode", "plan"), ("sandbox", True), ("network", False))
     }
     ignored = [f"[agent] {key}" for key in agent if key not in kept]
     ignored += ["its allow rules"] if workspace.permissions.get("allow") else []

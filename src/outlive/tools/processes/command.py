@@ -23,19 +23,19 @@ from outlive.events import Process
 from outlive.secrets import Masker
 from outlive.tools.permissions.sandbox import Launch, passing_shell
 from outlive.tools.processes.output import Edges, MaskedBytes, Spool
-from outlive.tools.processes.process_table import MARK, carries, exists, identify
+from outlive.tools.processes.process_table import CALL_VARIABLE, carries, exists, identify
 from outlive.tools.processes.process_table import running as running_processes
 from outlive.tools.processes.programs import careful
 from outlive.tools.processes.watchdog import WATCHDOG
 
 PROVIDER_KEYS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"})
 """Hidden from commands: these keys pay for the model."""
-SPOOLS = ".task_outputs/commands"
-GRACE = 2.0
+SPOOL_FOLDER = ".task_outputs/commands"
+KILL_GRACE_SECONDS = 2.0
 """Seconds between SIGTERM and SIGKILL."""
-WORDS = 0.2
+WORD_DELAY_SECONDS = 0.2
 """Seconds after which complete words of an unfinished line are shown."""
-LINGER = 0.2
+LINGER_SECONDS = 0.2
 """Seconds to wait for more output after the program has ended."""
 _GATE = 'read -r _ && exec "$@" </dev/null'
 """A line on standard input opens the gate; if we die before, nothing is run."""
@@ -60,7 +60,7 @@ class RunningCommand:
         `record` is called with its process before it does anything."""
         self.text = text
         self.timed_out = False
-        self.spool = Spool(root / SPOOLS / f"{secrets.token_hex(6)}.txt")
+        self.spool = Spool(root / SPOOL_FOLDER / f"{secrets.token_hex(6)}.txt")
         self.live = live
         """Called with masked output on the reading thread; None once nobody watches."""
         self._masked = MaskedBytes(mask.stream())
@@ -94,7 +94,7 @@ class RunningCommand:
                     [*passing_shell(), "-c", _GATE, "outlive", *self._launch.argv],
                     pass_fds=self._launch.descriptors,
                     cwd=root,
-                    env=careful(variables) | {MARK: self._marked},
+                    env=careful(variables) | {CALL_VARIABLE: self._marked},
                     stdin=gate,
                     stdout=into,
                     stderr=subprocess.STDOUT,
@@ -168,7 +168,7 @@ class RunningCommand:
 
     # -- ending
 
-    def end(self, grace: float = GRACE) -> None:
+    def end(self, grace: float = KILL_GRACE_SECONDS) -> None:
         """End the whole group with SIGTERM, then SIGKILL after at most `grace` seconds."""
         self._stopping.set()
         self._signal(signal.SIGTERM)
@@ -177,7 +177,7 @@ class RunningCommand:
             self._silent.wait(max(0.0, until - time.monotonic()))
         self.kill()
         self._exited.wait(grace)
-        self._silent.wait(LINGER)
+        self._silent.wait(LINGER_SECONDS)
         self._stopped.set()
 
     def kill(self) -> None:
@@ -212,7 +212,7 @@ class RunningCommand:
         poll.register(out, select.POLLIN)
         waiting = False  # for the rest of a line, whose complete words can be shown meanwhile
         while True:
-            if waiting and not poll.poll(WORDS * 1000):
+            if waiting and not poll.poll(WORD_DELAY_SECONDS * 1000):
                 waiting = False
                 self._show(lambda: self._masked.release(all=False))
             elif data := os.read(out, 1 << 16):
@@ -243,7 +243,7 @@ class RunningCommand:
         self._exited.set()
         if self._timer is not None:
             self._timer.cancel()
-        self._silent.wait(LINGER)
+        self._silent.wait(LINGER_SECONDS)
         if self._stopping.is_set():
-            self._stopped.wait(2 * GRACE)
+            self._stopped.wait(2 * KILL_GRACE_SECONDS)
         self._ended.set_result(None)

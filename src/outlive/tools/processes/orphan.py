@@ -7,10 +7,10 @@ import time
 from contextlib import suppress
 
 from outlive.events import Process
-from outlive.tools.processes.command import GRACE
+from outlive.tools.processes.command import KILL_GRACE_SECONDS
 from outlive.tools.processes.process_table import living
 
-_LOOK = 0.1
+_POLL_SECONDS = 0.1
 """Seconds between two checks whether it has ended."""
 OUTPUT_LOST = "[what it printed is lost: the process that read it ended]\n"
 
@@ -50,9 +50,9 @@ class Orphan:
     async def finished(self) -> None:
         """Wait until all of it has ended."""
         while self.running:
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL_SECONDS)
 
-    def end(self, grace: float = GRACE) -> None:
+    def end(self, grace: float = KILL_GRACE_SECONDS) -> None:
         """End all of it with SIGTERM, then SIGKILL."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             for pid in self.pids():
@@ -60,7 +60,7 @@ class Orphan:
                     os.kill(pid, number)
             until = time.monotonic() + grace
             while self.running and time.monotonic() < until:
-                time.sleep(_LOOK)
+                time.sleep(_POLL_SECONDS)
 
     def forget(self) -> None:
         """It was never watched."""

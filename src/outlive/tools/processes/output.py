@@ -7,9 +7,9 @@ from pathlib import Path
 from outlive.secrets import MaskedStream
 from outlive.stores.disk import private_folder
 
-EDGE = 100_000
+EDGE_BYTES = 100_000
 """Bytes that are kept of the start, and of the end."""
-CAP = 10 * 2**20
+MAX_FILE_BYTES = 10 * 2**20
 """Bytes of the file at most."""
 
 
@@ -38,15 +38,15 @@ class Edges:
 
     def add(self, data: bytes) -> None:
         self.total += len(data)
-        room = EDGE - len(self._head)
+        room = EDGE_BYTES - len(self._head)
         self._head += data[:room]
-        self._tail += data[max(room, 0) :][-EDGE:]
-        if len(self._tail) > 2 * EDGE:
-            del self._tail[:-EDGE]
+        self._tail += data[max(room, 0) :][-EDGE_BYTES:]
+        if len(self._tail) > 2 * EDGE_BYTES:
+            del self._tail[:-EDGE_BYTES]
 
     def text(self, where: str = "") -> str:
         """The text; a gap is noted with its size and `where` the whole output is."""
-        tail = self._tail[-EDGE:]
+        tail = self._tail[-EDGE_BYTES:]
         if self.total == len(self._head) + len(tail):
             return (self._head + tail).decode("utf-8", "replace")
         head = self._head[: self._head.rfind(b"\n") + 1] or self._head + b"\n"
@@ -67,16 +67,16 @@ class Spool:
         self._file = -1
 
     def add(self, data: bytes) -> None:
-        if self.problem or self.kept >= CAP:
+        if self.problem or self.kept >= MAX_FILE_BYTES:
             return
         try:
             if self._file < 0:
                 self._first += data
-                if len(self._first) <= 2 * EDGE:
+                if len(self._first) <= 2 * EDGE_BYTES:
                     return
                 data, self._first = bytes(self._first), bytearray()
                 self._file = _new_file(self.path)
-            data = data[: CAP - self.kept]
+            data = data[: MAX_FILE_BYTES - self.kept]
             while data:
                 written = os.write(self._file, data)
                 self.kept += written
@@ -91,7 +91,7 @@ class Spool:
             return f"; the whole could not be kept: {self.problem}"
         if not self.kept:
             return ""
-        much = f"the first {self.kept:,} bytes are" if self.kept >= CAP else "the whole is"
+        much = f"the first {self.kept:,} bytes are" if self.kept >= MAX_FILE_BYTES else "the whole is"
         return f"; {much} in {self.path}"
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """The processes of this machine: which run, in which group and session, and how to recognise one later.
 
 Numbers are reused, so a group is identified by its number, the start time of its first process, and the machine with
-its boot and PID namespace. All descendants of a command carry `MARK` in their environment.
+its boot and PID namespace. All descendants of a command carry `CALL_VARIABLE` in their environment.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from outlive.events import Process
 
-MARK = "OUTLIVE_CALL"
+CALL_VARIABLE = "OUTLIVE_CALL"
 """The environment variable with the session and call that a command runs for."""
 _PROC = Path("/proc")
 _HAS_PROC = Path("/proc/self/stat").exists()
@@ -103,7 +103,7 @@ def carries(pid: int, marked: str) -> bool:
         variables = _PROC.joinpath(str(pid), "environ").read_bytes().split(b"\0") if marked else []
     except OSError:  # another user's
         return False
-    return f"{MARK}={marked}".encode() in variables
+    return f"{CALL_VARIABLE}={marked}".encode() in variables
 
 
 def _stat(pid: int) -> list[str]:
@@ -115,5 +115,5 @@ def _stat(pid: int) -> list[str]:
 
 
 def _ps(*options: str) -> str:
-    told = subprocess.run(["ps", *options], capture_output=True, text=True, check=False)  # noqa: S603, S607 - constants
-    return told.stdout
+    listed = subprocess.run(["ps", *options], capture_output=True, text=True, check=False)  # noqa: S603, S607 - constants
+    return listed.stdout

@@ -6,7 +6,7 @@ from outlive.tools.errors import ToolError
 from outlive.tools.processes.command import RunningCommand
 from outlive.tools.processes.orphan import Orphan
 
-MOST = 32
+MAX_BACKGROUND = 32
 """Background commands at once."""
 
 
@@ -19,17 +19,19 @@ class Processes:
 
     def add(self, command: RunningCommand) -> None:
         """The command ends with the session, if not before."""
-        ended = {one for one in self._running if not (one.running or one.left_behind)}
-        for one in ended:
-            one.forget()
+        ended = {other for other in self._running if not (other.running or other.left_behind)}
+        for other in ended:
+            other.forget()
         self._running -= ended
         self._running.add(command)
 
     def check_room(self) -> None:
         """Raise ToolError if too many commands run in the background."""
         running = [handle for handle, command in self._handles.items() if command.running]
-        if len(running) >= MOST:
-            raise ToolError(f"{MOST} commands run in the background already: {', '.join(running)}; end one of them")
+        if len(running) >= MAX_BACKGROUND:
+            raise ToolError(
+                f"{MAX_BACKGROUND} commands run in the background already: {', '.join(running)}; end one of them"
+            )
 
     def keep(self, command: RunningCommand | Orphan) -> str:
         """Give the command a handle; it ends with the session."""

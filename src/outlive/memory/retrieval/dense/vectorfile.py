@@ -1,7 +1,7 @@
-"""Vectors on disk by the digest of the text they stand for: embedding is the one thing in here that takes long.
+"""Vectors on disk by the digest of their text: embedding is the slow step of retrieval.
 
-Records of one size are only ever appended, under a lock, each with a checksum: one that a dying writer left half
-done is cut off by the next, one that was damaged is embedded again. When most are unused the file is rewritten.
+Records of fixed size are appended under a lock, each with a checksum: a record that a dying writer left incomplete is
+cut off by the next one, a damaged one is embedded again. If most records are unused, the file is rewritten.
 """
 
 import fcntl
@@ -15,17 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from outlive.memory.retrieval.atomic import replace
-from outlive.memory.retrieval.dense.model import SIZE, Vector
+from outlive.memory.retrieval.dense.model import DIMENSIONS, Vector
 from outlive.private import make_private
 from outlive.regular import MIB, open_regular, read_regular
 
-LARGEST = 1024 * MIB
+MAX_FILE_BYTES = 1024 * MIB
 
 _HEADER = b"outlive vectors 1 minilm-l6-v2-int8\n"
-_DIGEST = 16
-_RECORD = _DIGEST + SIZE + 4
-_SPARE = 1000
-"""Unused records up to which the file is not rewritten."""
+_DIGEST_BYTES = 16
+_RECORD_BYTES = _DIGEST_BYTES + DIMENSIONS + 4
+_MAX_UNUSED_RECORDS = 1000
+"""The file is not rewritten for fewer unused records."""
 
 
 class VectorFile:
@@ -33,21 +33,21 @@ class VectorFile:
         self._path = path
 
     def read(self) -> tuple[dict[bytes, int], npt.NDArray[np.int8]]:
-        """Which row belongs to which digest, and the rows. What is damaged is left out."""
+        """The row of each digest, and the rows. Damaged records are skipped."""
         raw = self._raw()
-        count = max(0, len(raw) - len(_HEADER)) // _RECORD
-        whole = np.frombuffer(raw, dtype=np.int8, count=count * _RECORD, offset=len(_HEADER)) if count else None
+        count = max(0, len(raw) - len(_HEADER)) // _RECORD_BYTES
+        whole = np.frombuffer(raw, dtype=np.int8, count=count * _RECORD_BYTES, offset=len(_HEADER)) if count else None
         rows: dict[bytes, int] = {}
         for row in range(count):
             record = _record(raw, row)
             if zlib.crc32(record[:-4]).to_bytes(4, "big") == record[-4:]:
-                rows[record[:_DIGEST]] = row
+                rows[record[:_DIGEST_BYTES]] = row
         if whole is None:
-            return {}, np.zeros((0, SIZE), dtype=np.int8)
-        return rows, whole.reshape(count, _RECORD)[:, _DIGEST : _DIGEST + SIZE]
+            return {}, np.zeros((0, DIMENSIONS), dtype=np.int8)
+        return rows, whole.reshape(count, _RECORD_BYTES)[:, _DIGEST_BYTES : _DIGEST_BYTES + DIMENSIONS]
 
     def append(self, vectors: Mapping[bytes, Vector]) -> None:
-        """Keep new vectors. A cache that cannot be written is not kept."""
+        """Append new vectors. If the cache cannot be written, they are dropped."""
         if self._path is None or not vectors:
             return
         data = b"".join(_sealed(digest + vector.tobytes()) for digest, vector in vectors.items())
@@ -58,7 +58,7 @@ class VectorFile:
                     os.ftruncate(descriptor, 0)
                     data = _HEADER + data
                 else:
-                    os.ftruncate(descriptor, size - (size - len(_HEADER)) % _RECORD)
+                    os.ftruncate(descriptor, size - (size - len(_HEADER)) % _RECORD_BYTES)
                 while data:
                     data = data[os.write(descriptor, data) :]
         except OSError:
@@ -69,7 +69,7 @@ class VectorFile:
         if self._path is None:
             return
         try:
-            if os.stat(self._path).st_size < len(_HEADER) + (2 * len(used) + _SPARE) * _RECORD:
+            if os.stat(self._path).st_size < len(_HEADER) + (2 * len(used) + _MAX_UNUSED_RECORDS) * _RECORD_BYTES:
                 return
             with self._locked(self._path):
                 raw = self._raw()
@@ -81,14 +81,14 @@ class VectorFile:
 
     def _raw(self) -> bytes:
         try:
-            raw = read_regular(self._path, LARGEST) if self._path else b""
+            raw = read_regular(self._path, MAX_FILE_BYTES) if self._path else b""
         except OSError:
             return b""
         return raw if raw.startswith(_HEADER) else b""
 
     @contextmanager
     def _locked(self, path: Path) -> Iterator[int]:
-        """The file, held alone; opened again when another process put a new one in its place meanwhile."""
+        """The file under an exclusive lock; opened again if another process replaced it meanwhile."""
         make_private(path.parent)
         while True:
             descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
@@ -106,5 +106,5 @@ def _sealed(record: bytes) -> bytes:
 
 
 def _record(raw: bytes, row: int) -> bytes:
-    start = len(_HEADER) + row * _RECORD
-    return raw[start : start + _RECORD]
+    start = len(_HEADER) + row * _RECORD_BYTES
+    return raw[start : start + _RECORD_BYTES]

@@ -10,21 +10,21 @@ from functools import lru_cache
 from importlib.resources import files
 
 UNKNOWN, START, END = 100, 101, 102
-MARKS = 2
-"""Tokens of a text that has none: its start and its end."""
-_LONGEST_WORD = 100
+MARKER_TOKENS = 2
+"""The start and end markers of a text."""
+_MAX_WORD_CHARS = 100
 _CONTROL = ("Cc", "Cf", "Co", "Cs")
 _CJK = re.compile(
     "([\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002b73f\U0002b740-\U0002b81f"
     "\U0002b820-\U0002ceaf\uf900-\ufaff\U0002f800-\U0002fa1f])"
 )
-_CHARACTERS_A_TOKEN = 32
-"""More of a text than this many characters for each token asked for is not looked at."""
+_MAX_CHARS_PER_TOKEN = 32
+"""Bounds the characters that are read for each requested token."""
 
 
 def token_numbers(text: str, head: int, tail: int = 0) -> list[int]:
-    """Between the start and the end mark, the first `head` tokens and the last `tail` of the rest."""
-    reach = (head + tail) * _CHARACTERS_A_TOKEN
+    """The first `head` tokens and the last `tail` of the rest, between the markers."""
+    reach = (head + tail) * _MAX_CHARS_PER_TOKEN
     if len(text) <= 2 * reach:
         found = _numbers(text)
     else:
@@ -48,7 +48,7 @@ def _words(text: str) -> list[str]:
 @lru_cache(maxsize=1 << 14)
 def _pieces(word: str) -> tuple[int, ...]:
     """Greedy: the longest known piece, then the longest that continues it."""
-    if len(word) > _LONGEST_WORD:
+    if len(word) > _MAX_WORD_CHARS:
         return (UNKNOWN,)
     known = _vocabulary()
     found: list[int] = []

@@ -1,4 +1,4 @@
-"""The folder of the tasks: entries, the graph that follows from them, and the ids that were given out."""
+"""The folder of the tasks: its entries, the graph derived from them, and the ids given out."""
 
 import math
 import os
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from outlive.errors import DamagedRecord, StoreError
 from outlive.regular import UnusableFile
 from outlive.stores.disk import FileState, file_state, read_bytes
-from outlive.stores.record_folder import UNTRUSTED, FileEntry, RecordFolder
+from outlive.stores.record_folder import UNKNOWN_STATE, FileEntry, RecordFolder
 from outlive.stores.tasks.files.history import AuditTrail
 from outlive.stores.tasks.files.names import archived_name, task_name, task_number
 from outlive.stores.tasks.records import (
@@ -29,12 +29,12 @@ from outlive.stores.tasks.records import (
     wrong_mark,
 )
 
-_LONGEST_MARK = 64
+_MAX_MARK_BYTES = 64
 """Bytes of the file with the last id."""
 
 
 class TaskEntry(FileEntry, frozen=True):
-    """A task file: what the graph needs at hand, the rest packed."""
+    """A task file: the fields that the graph needs, the rest packed."""
 
     id: int
     status: Status
@@ -46,7 +46,7 @@ class TaskEntry(FileEntry, frozen=True):
     packed: bytes
 
     @classmethod
-    def of(cls, name: str, task: Task, state: FileState = UNTRUSTED) -> "TaskEntry":
+    def of(cls, name: str, task: Task, state: FileState = UNKNOWN_STATE) -> "TaskEntry":
         return cls(
             name,
             *state,
@@ -60,7 +60,7 @@ class TaskEntry(FileEntry, frozen=True):
         )
 
     def task(self) -> Task:
-        """The task, with `blocked_by` and `blocks` as the file has them."""
+        """The task, with `blocked_by` and `blocks` as in the file."""
         return _unpack(self.packed)
 
 
@@ -69,7 +69,7 @@ _unpack = msgspec.msgpack.Decoder(Task).decode
 
 
 class TaskFolder(RecordFolder[TaskEntry]):
-    """Archived tasks are read when they are asked for; a scan covers the others."""
+    """A scan covers the open folder; archived tasks are read on demand."""
 
     largest = MAX_TASK_BYTES
     doctor = "outlive task doctor --repair"
@@ -121,7 +121,7 @@ class TaskFolder(RecordFolder[TaskEntry]):
         return time.monotonic() - self._scanned_at
 
     def forget(self) -> None:
-        """Know nothing; the next scan begins with the index."""
+        """Drop all knowledge; the next scan begins with the index."""
         self.entries, self.damaged, self._dependents, self._archived = {}, {}, None, {}
         self._scanned_at = -math.inf
 
@@ -132,7 +132,7 @@ class TaskFolder(RecordFolder[TaskEntry]):
             self._archived.pop(number, None)
 
     def place(self, task: Task) -> None:
-        """Take a task as it is about to be written."""
+        """Apply a task that is about to be written."""
         if task.archived_at is not None:
             self._drop(task_name(task.id))
             self._archived[task.id] = TaskEntry.of(archived_name(task.id), task)
@@ -141,7 +141,7 @@ class TaskFolder(RecordFolder[TaskEntry]):
             self.put(TaskEntry.of(task_name(task.id), task))
 
     def displace(self, number: int) -> None:
-        """Take a task as removed."""
+        """Apply the removal of a task."""
         self._drop(task_name(number))
         self._archived[number] = None
 
@@ -191,13 +191,13 @@ class TaskFolder(RecordFolder[TaskEntry]):
         return self._dependents.get(number, ())
 
     def all_dependents(self, number: int) -> list[int]:
-        """Archived ones too; reads the whole archive."""
+        """All dependents, archived ones included; reads the whole archive."""
         return sorted(
             {*self.dependents(number), *(node.id for node in self.archived_nodes() if number in node.depends_on)}
         )
 
     def full(self, node: TaskEntry) -> Task:
-        """The task with its derived fields as they are now."""
+        """The task with its current derived fields."""
         blocked_by = tuple(number for number in node.depends_on if not self.finished(number))
         return replace(node.task(), blocked_by=blocked_by, blocks=tuple(sorted(self.dependents(node.id))))
 
@@ -207,7 +207,7 @@ class TaskFolder(RecordFolder[TaskEntry]):
         return encode_task(self.full(node))
 
     def stale(self, number: int) -> bool:
-        """Whether the derived fields in the file differ from the truth."""
+        """Whether the derived fields in the file are out of date."""
         node = self.entries.get(task_name(number))
         return node is not None and node.task() != self.full(node)
 
@@ -245,13 +245,13 @@ class TaskFolder(RecordFolder[TaskEntry]):
         return highest_id(self._ids(), mark)
 
     def largest_known(self, start: int = 0) -> int:
-        """The largest id that a file, the archive or the audit trail names; at least `start`."""
+        """The largest id in a file, the archive or the audit trail; at least `start`."""
         return highest_id(self._seen(), start)
 
     def mark(self) -> int | None:
-        """The last id as the file says it; None where that is lost, for it is derived."""
+        """The last id according to its file; None if the file is lost, because it is derived."""
         try:
-            raw = read_bytes(self.mark_path, _LONGEST_MARK) or b""
+            raw = read_bytes(self.mark_path, _MAX_MARK_BYTES) or b""
         except UnusableFile:
             return None
         return int(raw) if raw.strip().isdigit() else None
@@ -265,8 +265,10 @@ class TaskFolder(RecordFolder[TaskEntry]):
         self._own_mark = file_state(self.mark_path)
 
     def given_out(self, ids: Collection[int]) -> bool:
-        """Whether one of these ids, which the mark takes for new, was a task's before. What this process wrote into
-        the mark itself is right."""
+        """Whether one of these ids, new according to the mark, belonged to a task before.
+
+        A mark that this process wrote itself is right.
+        """
         if file_state(self.mark_path) != self._own_mark and self.history.mentions(ids):
             return True
         names = (name for number in ids for name in (task_name(number), archived_name(number)))
@@ -277,7 +279,7 @@ class TaskFolder(RecordFolder[TaskEntry]):
         return [node.id for node in self.entries.values()] + damaged
 
     def _seen(self) -> set[int]:
-        """Every id that a file, the archive or the audit trail names."""
+        """Every id in a file, the archive or the audit trail."""
         return {*self._ids(), *self.archived_ids(), *(change.task for change in self.history.read())}
 
 

@@ -1,7 +1,7 @@
-"""The audit trail of the file store: `history.jsonl`, one commit a line, only ever appended to.
+"""The audit trail of the file store: `history.jsonl`, one commit a line, append-only.
 
-A line is written just before the commit point of its change. If a writer dies in between, what it had staged still
-lies there, so the last line is known to speak of something that did not happen; the next writer voids it.
+A line is written just before the commit point of its change. If a writer dies in between, its staged file is still
+there, so the last line describes a change that did not happen; the next writer voids it.
 """
 
 import os
@@ -13,18 +13,18 @@ import msgspec
 
 from outlive.errors import StoreUnavailable
 from outlive.regular import MIB, UnusableFile, open_regular, open_to_read
-from outlive.stores.disk import LARGEST, Disk, append, last_lines, read_bytes
-from outlive.stores.tasks.records import Change
+from outlive.stores.disk import MAX_FILE_BYTES, Disk, append, last_lines, read_bytes
+from outlive.stores.tasks.records import TaskChange
 
 _TASK = re.compile(rb'"task":(\d+),')
-_LONGEST = 64 * MIB
+_MAX_LINE_BYTES = 64 * MIB
 """Bytes of the last line that are read to find its beginning."""
 
 
 class _Line(msgspec.Struct, omit_defaults=True):
-    changes: tuple[Change, ...] = ()
+    changes: tuple[TaskChange, ...] = ()
     void: str | None = None
-    """The last change of an earlier line, none of which happened."""
+    """The last change of an earlier line that did not happen."""
 
 
 _decode = msgspec.json.Decoder(_Line).decode
@@ -36,23 +36,23 @@ class AuditTrail:
         self.path = path
         self._disk = disk
         self._seen: tuple[int, int] | None = (0, 0)
-        """Size and inode up to which all changes are known; None when that cannot be told."""
+        """Size and inode up to which all changes are known; None if unknown."""
         self._settled: tuple[int, int] | None = None
 
     def mark_seen(self) -> None:
-        """All that is there now is about to be read; `news` reports what comes after.
+        """Mark everything up to now as read; `news` reports later changes.
 
-        Not so while a change is staged: its line may be there, and its files still as before.
+        Not while a change is staged: its line may be there while its files are not.
         """
         state = self._state()
         self._seen = None if self._disk.is_staging() else state
 
     def news(self) -> set[int] | None:
-        """Tasks changed by other writers since the last call; None when that cannot be told."""
+        """Tasks changed by other writers since the last call; None if unknown."""
         if self._seen is None:
             return None
         (size, inode), (seen, seen_inode) = self._state(), self._seen
-        if inode != seen_inode or not 0 <= size - seen <= LARGEST:
+        if inode != seen_inode or not 0 <= size - seen <= MAX_FILE_BYTES:
             return None
         if size == seen:
             return set()
@@ -64,8 +64,8 @@ class AuditTrail:
         self._seen = size, inode
         return {change.task for line in _parse(raw.split(b"\n")) for change in line.changes}
 
-    def append(self, changes: Sequence[Change]) -> int:
-        """Write the line of a commit and return the size before it, for `take_back`."""
+    def append(self, changes: Sequence[TaskChange]) -> int:
+        """Write the line of a commit; returns the size before it, for `take_back`."""
         return self._append(_Line(changes=tuple(changes)))
 
     def take_back(self, size: int) -> None:
@@ -75,14 +75,14 @@ class AuditTrail:
 
     @property
     def settled(self) -> bool:
-        """Whether every line there is known to have happened or to be void. Reading does not settle."""
+        """Whether every line is known to have happened or to be void. Reading does not settle."""
         return self._settled == self._state()
 
     def mark_settled(self) -> None:
         self._settled = self._state()
 
-    def settle(self) -> tuple[Change, ...]:
-        """Void the last line if its writer died before committing it, else return its changes."""
+    def settle(self) -> tuple[TaskChange, ...]:
+        """Void the last line if its writer died before the commit, else return its changes."""
         last = self._last()
         if self._hangs(last):
             self._append(_Line(void=last.changes[-1].id))
@@ -91,8 +91,8 @@ class AuditTrail:
         self.mark_settled()
         return last.changes
 
-    def read(self, task: int | None = None) -> list[Change]:
-        commits: dict[str, tuple[Change, ...]] = {}
+    def read(self, task: int | None = None) -> list[TaskChange]:
+        commits: dict[str, tuple[TaskChange, ...]] = {}
         needle = b'"task":%d,' % task if task is not None else b""
         last = self._last()
         hanging = last.changes[-1].id if self._hangs(last) else None
@@ -118,7 +118,7 @@ class AuditTrail:
         return not {b"%d" % number for number in ids}.isdisjoint(_TASK.findall(raw))
 
     def damaged(self) -> list[int]:
-        """Numbers of the lines that cannot be understood."""
+        """Numbers of unreadable lines."""
         numbered = enumerate(self.lines(), start=1)
         return [number for number, line in numbered if line.strip() and not list(_parse([line]))]
 
@@ -136,11 +136,11 @@ class AuditTrail:
         return size
 
     def _hangs(self, line: _Line) -> bool:
-        """Whether the change of a line, the last one, was staged and not committed."""
+        """Whether the change of the last line was staged and not committed."""
         return bool(line.changes) and self._disk.staged(line.changes[-1].id).exists()
 
     def _state(self) -> tuple[int, int]:
-        """Size and inode; zeros if there is none."""
+        """Size and inode; zeros if the file does not exist."""
         try:
             stat = self.path.lstat()
         except FileNotFoundError:
@@ -148,10 +148,10 @@ class AuditTrail:
         return stat.st_size, stat.st_ino
 
     def _last(self) -> _Line:
-        """The last line, read from the end; an empty one if it cannot be read."""
+        """The last line, read from the end; empty if it cannot be read."""
         try:
             with open_to_read(self.path) as file:
-                last = next(filter(None, last_lines(file.fileno(), longest=_LONGEST)), b"")
+                last = next(filter(None, last_lines(file.fileno(), longest=_MAX_LINE_BYTES)), b"")
         except FileNotFoundError:
             return _Line()
         return next(_parse([last]), _Line())

@@ -1,4 +1,4 @@
-"""What can be wrong with a task folder, in words."""
+"""Descriptions of everything that can be wrong with a task folder."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from outlive.stores.tasks.protocol import Problem
 
 
 def problems(folder: TaskFolder) -> list[Problem]:
-    """All of it, for a folder that has just been scanned."""
+    """All problems of a folder that has just been scanned."""
     files = folder.problems()
     found = [*files, *_damage(folder), *_stale(folder), *_foreign(folder)]
     if str(folder.log) not in {problem.where for problem in files}:

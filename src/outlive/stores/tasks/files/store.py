@@ -20,13 +20,13 @@ from outlive.stores.tasks.files.names import task_name
 from outlive.stores.tasks.files.problems import problems
 from outlive.stores.tasks.files.transaction import FileTransaction
 from outlive.stores.tasks.protocol import Problem, TaskReader, TaskWriter, Watch
-from outlive.stores.tasks.records import Change
+from outlive.stores.tasks.records import TaskChange
 
 T = TypeVar("T")
 
 
 class FileTaskStore:
-    """See the module. `clock` is there for tests that must not wait for a lease to run out."""
+    """See the module. `clock` is for tests that must not wait for a lease to expire."""
 
     def __init__(self, path: Path, *, durability: str = "full", clock: Callable[[], datetime] | None = None) -> None:
         self.path = path
@@ -37,7 +37,7 @@ class FileTaskStore:
         self._mutex = threading.RLock()
         self._warm = False
         self._owed: set[int] = set()
-        """Tasks whose derived fields could not be written, for lack of space; the next change tries again."""
+        """Tasks whose derived fields could not be written because the disk was full; the next change tries again."""
 
     def read(self, work: Callable[[TaskReader], T]) -> T:
         with self._mutex, errors_named("cannot read", self.path):
@@ -81,7 +81,7 @@ class FileTaskStore:
             return problems(self.folder)
 
     def repair(self) -> list[str]:
-        """Set damaged files apart in `.tasks/damaged/`, and rewrite derived fields."""
+        """Quarantine damaged files in `.tasks/damaged/` and rewrite derived fields."""
         folder = self.folder
         with self._mutex, folder.locked(), errors_named("cannot repair", self.path):
             self._forget()
@@ -106,7 +106,7 @@ class FileTaskStore:
     # -- inside ----------------------------------------------------------------------------------------
 
     def _state(self) -> object:
-        """Differs once anything in the folder was replaced, or a line was added to the history."""
+        """A value that changes when a file is replaced or a line is added to the history."""
         return file_state(self.path), file_state(self._history.path)
 
     def _look(self, work: Callable[[TaskReader], T]) -> T:
@@ -114,7 +114,7 @@ class FileTaskStore:
         return work(FileTransaction(self.folder, (self.clock or machine_time)(), scanned=scanned))
 
     def _cool(self) -> None:
-        """Have the next look scan everything."""
+        """Make the next read scan everything."""
         self._warm = False
 
     def _forget(self) -> None:
@@ -122,7 +122,7 @@ class FileTaskStore:
         self.folder.forget()
 
     def _recover(self) -> bool:
-        """Catch up with other writers, and finish for one that died what it had committed."""
+        """Catch up with other writers, and finish the committed change of one that died."""
         self.folder.carry_out()
         news = self._catch_up()
         if not self._history.settled:
@@ -130,7 +130,7 @@ class FileTaskStore:
         return news is None
 
     def _catch_up(self) -> set[int] | None:
-        """Know what others changed: in a warm process by looking at just that, else (None) by a full scan."""
+        """Learn what others changed; None if that needs a full scan."""
         self.folder.read_journal()
         news = self._history.news() if self._warm else None
         if news is None:
@@ -142,7 +142,7 @@ class FileTaskStore:
         return news
 
     def _mend(self, neighbours: Collection[int]) -> None:
-        """Rewrite `blockedBy` and `blocks` of these tasks. They are derived, so a failure is no error."""
+        """Rewrite `blockedBy` and `blocks` of these tasks. They are derived, so a failure is not an error."""
         self._owed.update(neighbours)
         with suppress(OSError):
             self.folder.check_tasks(self._owed)
@@ -151,8 +151,8 @@ class FileTaskStore:
                     self._write_derived(number)
             self._owed.clear()
 
-    def _neighbours(self, changes: Iterable[Change]) -> set[int]:
-        """Whose derived fields these changes, made by another, may have touched."""
+    def _neighbours(self, changes: Iterable[TaskChange]) -> set[int]:
+        """The tasks whose derived fields another writer's changes may have touched."""
         found: set[int] = set()
         for change in changes:
             node = self.folder.node(change.task)

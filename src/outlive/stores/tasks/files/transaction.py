@@ -10,11 +10,11 @@ from outlive.stores.disk import errors_named
 from outlive.stores.record_folder import Journal
 from outlive.stores.tasks.files.folder import TaskFolder
 from outlive.stores.tasks.files.names import archived_name, task_name
-from outlive.stores.tasks.protocol import ANY, Fit, SortKey, TaskQuery
-from outlive.stores.tasks.records import STATUSES, Change, Task, believable, check_reserve, damaged_mark
+from outlive.stores.tasks.protocol import ANY_TASK, Fit, SortKey, TaskQuery
+from outlive.stores.tasks.records import STATUSES, Task, TaskChange, believable, check_reserve, damaged_mark
 
-_RECENT = 0.25
-"""Seconds for which a full scan counts as fresh where only an edit by hand could make a difference."""
+_FRESH_SCAN_SECONDS = 0.25
+"""A full scan counts as fresh for this long where only a manual edit could make a difference."""
 _ORDERS: dict[SortKey, Callable[[Task], tuple[Any, ...]]] = {
     "priority": lambda task: (task.priority, task.created_at, task.id),
     "created": lambda task: (task.created_at, task.id),
@@ -25,12 +25,12 @@ _ORDERS: dict[SortKey, Callable[[Task], tuple[Any, ...]]] = {
 
 
 class FileTransaction:
-    """Reader and writer in one: a look at the folder, and the changes that are to be committed together."""
+    """Reader and writer in one: a snapshot of the folder, and the changes to be committed together."""
 
     def __init__(self, folder: TaskFolder, now: datetime, *, scanned: bool) -> None:
         self._folder = folder
         self.now = now
-        self.changes: list[Change] = []
+        self.changes: list[TaskChange] = []
         self._before: dict[int, Task | None] = {}
         self._scanned = scanned
 
@@ -61,12 +61,12 @@ class FileTransaction:
     def count(self, query: TaskQuery) -> int:
         return len(self.find(replace(query, limit=None)))
 
-    def ready(self, fit: Fit = ANY, limit: int | None = None) -> list[Task]:
+    def ready(self, fit: Fit = ANY_TASK, limit: int | None = None) -> list[Task]:
         self._scan()
         return self._ready(fit, limit)
 
     def expired(self) -> list[int]:
-        if self._folder.age() >= _RECENT:
+        if self._folder.age() >= _FRESH_SCAN_SECONDS:
             self._scan()
         oldest, latest = (moment.timestamp() for moment in believable(self.now))
         now = self.now.timestamp()
@@ -94,7 +94,7 @@ class FileTransaction:
         find = self._folder.all_dependents if archived else self._folder.dependents
         return {number: tuple(sorted(find(number))) for number in ids}
 
-    def history(self, task: int | None = None) -> list[Change]:
+    def history(self, task: int | None = None) -> list[TaskChange]:
         return self._folder.history.read(task)
 
     def high_water(self) -> int:
@@ -107,9 +107,9 @@ class FileTransaction:
             self._scan()
         return self.get(ids)
 
-    def pick(self, fit: Fit = ANY) -> Task | None:
-        """The chosen task is checked on disk; a better one that was just edited by hand may be overlooked."""
-        if self._folder.age() < _RECENT:
+    def pick(self, fit: Fit = ANY_TASK) -> Task | None:
+        """Pick a ready task, checked on disk; a better one that was just edited by hand may be missed."""
+        if self._folder.age() < _FRESH_SCAN_SECONDS:
             for task in self._ready(fit, 1):
                 if self.get([task.id]).get(task.id) == task:
                     return task
@@ -136,21 +136,21 @@ class FileTransaction:
         with errors_named("cannot write to", self._folder.path):
             self._folder.reserve(max(high_water, self._folder.high_water()))
 
-    def put(self, task: Task, change: Change) -> None:
+    def put(self, task: Task, change: TaskChange) -> None:
         self._remember(task.id)
         self._folder.place(task)
         self.changes.append(change)
 
-    def remove(self, task: int, change: Change) -> None:
+    def remove(self, task: int, change: TaskChange) -> None:
         self._remember(task)
         self._folder.displace(task)
         self.changes.append(change)
 
-    def record(self, changes: Sequence[Change]) -> None:
+    def record(self, changes: Sequence[TaskChange]) -> None:
         self.changes.extend(changes)
 
     def commit(self) -> bool:
-        """Make it so. False when the files do not show it yet: the journal does, until somebody carries it out."""
+        """Commit. Returns False if only the journal has the change so far, until it is carried out."""
         if not self.changes:
             return True
         folder = self._folder
@@ -180,7 +180,7 @@ class FileTransaction:
         return True
 
     def neighbours(self) -> set[int]:
-        """Whose derived fields this change touches."""
+        """The tasks whose derived fields this change touches."""
         found: set[int] = set()
         for number, old in self._before.items():
             node = self._folder.node(number)
@@ -196,7 +196,7 @@ class FileTransaction:
         self._scanned = True
 
     def _ready(self, fit: Fit, limit: int | None) -> list[Task]:
-        """Ready tasks by what is known without another look at the disk."""
+        """Ready tasks by what is known, without reading the disk again."""
         found: list[Task] = []
         for node in self._folder.ready():
             if limit is not None and len(found) >= limit:
@@ -207,7 +207,7 @@ class FileTransaction:
         return found
 
     def _look_at(self, ids: Collection[int]) -> None:
-        """Notice edits by hand to these tasks. What this transaction has changed is newer than the files."""
+        """Notice manual edits of these tasks. What this transaction has changed is newer than the files."""
         if not self._scanned:
             self._folder.check_tasks(number for number in ids if number not in self._before)
 
@@ -217,7 +217,7 @@ class FileTransaction:
             self._before[number] = node.task() if node else None
 
     def _files(self) -> dict[str, bytes | None]:
-        """The files this change writes or removes."""
+        """The files that this change writes or removes."""
         files: dict[str, bytes | None] = {}
         for number, old in self._before.items():
             hot, archived = task_name(number), archived_name(number)
