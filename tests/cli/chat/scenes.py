@@ -4,8 +4,9 @@ import sys
 from pathlib import Path
 
 from outlive.messages import Text, Thinking, ToolCall
+from outlive.models.catalog import CatalogEntry
 from outlive.models.errors import ModelNotSetUp
-from outlive.models.protocol import Reply
+from outlive.models.protocol import Price, Reply
 from outlive.testing import call, calls, say
 from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
 from tests.cli.chat.stage import PlanInput, Scene, Stage, act
@@ -127,6 +128,16 @@ def quick(root: Path) -> Stage:
     return stage
 
 
+def models(root: Path) -> Stage:
+    """Models to choose from."""
+    stage = quick(root)
+    stage.catalog = [
+        CatalogEntry("scripted:opus", "Tests", 300_000, Price(3.0, 3.75, 0.3, 15.0)),
+        CatalogEntry("scripted:haiku", "Tests"),
+    ]
+    return stage
+
+
 def failing(root: Path) -> Stage:
     """A model that is not there."""
     stage = Stage(root)
@@ -171,7 +182,8 @@ def noisy(root: Path) -> Stage:
 
 
 SCENES: dict[str, Scene] = {
-    scene.__name__: scene for scene in (work, asking, slow, short, code, rambling, quick, failing, prose, evil, noisy)
+    scene.__name__: scene
+    for scene in (work, asking, slow, short, code, rambling, quick, models, failing, prose, evil, noisy)
 }
 
 if __name__ == "__main__":

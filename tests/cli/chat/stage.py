@@ -15,7 +15,8 @@ from outlive.agent.session import Session
 from outlive.cli.chat.talk import ChatSetup, OpenAgent
 from outlive.events import PlanChanged, PlanStep
 from outlive.messages import Thinking, ToolCall
-from outlive.models.protocol import Price, Reply
+from outlive.models.catalog import CatalogEntry
+from outlive.models.protocol import Model, Price, Reply
 from outlive.request import Request
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import LogStore
@@ -162,6 +163,7 @@ class Stage:
         self.tools: list[Tool[Any]] = [Bash(), Edit(), Plan()]
         self.previews: dict[str, str] = {}
         self.opened: list[Runtime] = []
+        self.catalog: list[CatalogEntry] = []
 
     def open(self, session: str | None, ask: Asker) -> Runtime:
         model = StreamedModel(self.turns, pause=self.pause, window=self.window, name="scripted:sonnet")
@@ -191,6 +193,9 @@ class Stage:
         self.opened.append(agent)
         return agent
 
+    def choose(self, spec: str) -> Model:
+        return StreamedModel(self.turns, pause=self.pause, window=self.window, name=spec)
+
     @property
     def opener(self) -> OpenAgent:
         return self.open
@@ -203,7 +208,16 @@ def act(stage: Stage, *, session: str | None = None) -> None:
     """Run the terminal on a stage, in a process of its own."""
     from outlive.cli.chat import chat
 
-    sys.exit(chat(stage.open, store=stage.store, root=stage.root, session=session))
+    sys.exit(
+        chat(
+            stage.open,
+            store=stage.store,
+            root=stage.root,
+            session=session,
+            choose=stage.choose,
+            catalog=lambda: stage.catalog,
+        )
+    )
 
 
 Scene = Callable[[Path], Stage]

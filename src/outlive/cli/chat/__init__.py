@@ -3,6 +3,7 @@
 talk.py     the open session and the actions of a person on it; independent of the terminal
 render/     from events to lines: transcript.py, flow.py (Markdown), cards.py (tool calls), progress.py, screen.py
 keys.py, completing.py, history.py, pasting.py   input
+picker/, choices.py                              lists to choose from, and their rows
 status.py, recap.py, question.py                 other things shown
 lines.py    the conversation without a terminal
 slash/      the slash commands
@@ -22,6 +23,7 @@ from outlive.errors import ConfigError
 
 if TYPE_CHECKING:
     from outlive.cli.chat.talk import ChatSetup, OpenAgent
+    from outlive.models.catalog import CatalogEntry
     from outlive.models.protocol import Model
     from outlive.stores.logs.protocol import LogStore
 
@@ -33,18 +35,19 @@ def chat(
     root: Path,
     session: str | None = None,
     choose: "Callable[[str], Model] | None" = None,
+    catalog: "Callable[[], list[CatalogEntry]]" = list,
 ) -> int:
     """Talk until the user leaves; returns the exit code.
 
     `open_agent` opens a new session (None) or the session with an id. `session` is the session to begin with.
-    `choose` finds the model for /model.
+    `choose` finds the model for /model, `catalog` lists those to choose from.
     """
     missing = [name for name in ("prompt_toolkit", "rich") if find_spec(name) is None]
     if missing:
         raise ConfigError(f"the terminal needs {' and '.join(missing)}: pip install 'outlive[terminal]'")
     from outlive.cli.chat.talk import ChatSetup
 
-    setup = ChatSetup(open_agent, store, root, __version__, choose)
+    setup = ChatSetup(open_agent, store, root, __version__, choose, catalog)
     return asyncio.run(_talk(setup, session))
 
 

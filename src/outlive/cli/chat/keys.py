@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.filters import Condition, Filter, has_focus
+from prompt_toolkit.filters import Condition, Filter, has_focus, is_searching
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
+from prompt_toolkit.search import stop_search
 
 from outlive.cli.chat.pasting import Pastes
 from outlive.cli.chat.question import Questions
@@ -139,7 +140,10 @@ def _always(keys: KeyBindings, screen: Controls) -> None:
     @keys.add("c-c", eager=True)
     @keys.add("<sigint>", eager=True)
     def _(event: KeyPressEvent) -> None:
-        screen.stop()
+        if is_searching():
+            stop_search()
+        else:
+            screen.stop()
 
     @keys.add("c-z")
     def _(event: KeyPressEvent) -> None:

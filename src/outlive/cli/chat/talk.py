@@ -13,11 +13,13 @@ from rich.text import Text
 from outlive.agent.orphans import orphan_question
 from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
+from outlive.cli.chat.picker import Pick
 from outlive.cli.chat.render.item import Hanging, Item
 from outlive.cli.chat.render.transcript import Transcript, note
 from outlive.cli.flags import shown, with_flag
 from outlive.errors import OutliveError
 from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
+from outlive.models.catalog import CatalogEntry
 from outlive.models.protocol import Model
 from outlive.printable import clean, one_line
 from outlive.result import RunResult
@@ -42,6 +44,8 @@ class ChatSetup:
     version: str
     choose: Callable[[str], Model] | None = None
     """Finds the model for a text like `anthropic:NAME`."""
+    catalog: Callable[[], list[CatalogEntry]] = list
+    """Lists the models to choose from; it may take a moment."""
 
 
 class Talk:
@@ -55,9 +59,13 @@ class Talk:
         show: Callable[[Item], None],
         changed: Callable[[], None] = lambda: None,
         give_back: Callable[[str], None],
+        pick: Pick | None = None,
     ) -> None:
+        """`give_back` puts words into the input; `pick` is None if nobody can choose."""
         self.setup = setup
         self.show = show
+        self.pick = pick
+        self.give_back = give_back
         self.leaving = False
         self.failed = False
         """Whether the last run ended badly."""
@@ -66,7 +74,6 @@ class Talk:
         """The current run was told to stop and has not stopped yet."""
         self._ask = ask
         self._changed = changed
-        self._give_back = give_back
         self._job: asyncio.Task[None] | None = None
         self._agent: Runtime | None = None
         self.transcript = Transcript()
@@ -189,7 +196,7 @@ class Talk:
             if fine:
                 self.start(self.agent.ask())
             else:
-                self._give_back("\n\n".join(self.agent.unqueue()))
+                self.give_back("\n\n".join(self.agent.unqueue()))
         self._changed()
 
     # -- what is shown

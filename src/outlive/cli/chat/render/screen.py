@@ -5,7 +5,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -14,7 +14,15 @@ from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, StyleAndTextTuples
-from prompt_toolkit.layout import BufferControl, ConditionalContainer, FormattedTextControl, HSplit, Layout, Window
+from prompt_toolkit.layout import (
+    BufferControl,
+    ConditionalContainer,
+    DynamicContainer,
+    FormattedTextControl,
+    HSplit,
+    Layout,
+    Window,
+)
 from prompt_toolkit.layout.containers import AnyContainer
 from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.styles import Style
@@ -26,6 +34,8 @@ from outlive.cli.chat.completing import ChatCompleter
 from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.keys import bindings
 from outlive.cli.chat.pasting import Pastes
+from outlive.cli.chat.picker import PickerRow
+from outlive.cli.chat.picker.widget import Picker
 from outlive.cli.chat.question import KEY_PAUSE_SECONDS, Questions, asked, is_sentence
 from outlive.cli.chat.render import progress
 from outlive.cli.chat.render.item import Hanging, Item, Rhythm
@@ -74,7 +84,10 @@ class Screen:
         self.look = look
         self.output = SteadyOutput(mono=look == "mono")
         self.questions = Questions(self.show, self.changed)
-        self.talk = Talk(setup, self._ask, show=self.show, changed=self.changed, give_back=self._give_back)
+        self.picker: Picker | None = None
+        self.talk = Talk(
+            setup, self._ask, show=self.show, changed=self.changed, give_back=self._give_back, pick=self._pick
+        )
         self.pastes = Pastes()
         self.hint = ""
         self._rhythm = Rhythm()
@@ -180,12 +193,12 @@ class Screen:
 
     @property
     def writing(self) -> bool:
-        """Whether the input holds the beginning of a message."""
-        return is_sentence(self.input.text)
+        """Whether the input holds the beginning of a message, or a list is open."""
+        return self.picker is not None or is_sentence(self.input.text)
 
     def focus_reason(self) -> None:
         self.reason.reset()
-        self.app.layout.focus(self.reason)
+        self._focus()
 
     # -- what the conversation does
 
@@ -204,12 +217,32 @@ class Screen:
         try:
             answer = await self.questions(question)
         finally:
-            self.app.layout.focus(self.input)
+            self._focus()
             if not self.writing:
                 self.input.reset()
         if answer.choice != "no":
             self.talk.transcript.answered(question, time.monotonic() - began)
         return answer
+
+    async def _pick(self, title: str, rows: Sequence[PickerRow]) -> PickerRow | None:
+        """Let the user choose one row; the list takes the place of the input meanwhile."""
+        if self.picker is not None:
+            return None
+        self.picker = Picker(title, rows)
+        self._focus()
+        try:
+            return await self.picker.choice
+        finally:
+            self.picker = None
+            self._focus()
+
+    def _focus(self) -> None:
+        """Send keys to the open list, to the reason for a no, or to the input."""
+        if self.picker is not None:
+            self.app.layout.focus(self.picker.field)
+        else:
+            self.app.layout.focus(self.reason if self.questions.reason else self.input)
+        self.changed()
 
     def _give_back(self, words: str) -> None:
         """Put queued words that were not sent back into the input, before what was typed since."""
@@ -256,7 +289,8 @@ class Screen:
 
     def _layout(self) -> Layout:
         search = SearchToolbar(ignore_case=True)
-        writing = Condition(lambda: self.questions.reason)
+        listing = Condition(lambda: self.picker is not None)
+        writing = Condition(lambda: self.questions.reason) & ~listing
         field = BufferControl(self.input, search_buffer_control=search.control, preview_search=True)
         rows = Dimension(min=1, max=MAX_INPUT_ROWS)
         parts: list[AnyContainer] = [
@@ -269,8 +303,9 @@ class Screen:
             ),
             ConditionalContainer(
                 Window(field, height=rows, dont_extend_height=True, wrap_lines=True, get_line_prefix=self._prefix),
-                ~writing,
+                ~writing & ~listing,
             ),
+            DynamicContainer(lambda: self.picker.container if self.picker else Window(height=0)),
             ConditionalContainer(
                 Window(FormattedTextControl(self._menu), dont_extend_height=True),
                 Condition(

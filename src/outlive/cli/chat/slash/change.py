@@ -1,17 +1,20 @@
-"""Commands that change something: compact, undo, mode, model, new, renew, resume, fork, export, continue, quit."""
+"""Commands that change something: the conversation, its mode, its model, or which session is open."""
 
+import asyncio
 from pathlib import Path
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from outlive.agent.forking import fork as fork_session
+from outlive.cli.chat import choices
 from outlive.cli.chat.slash import look
 from outlive.cli.chat.slash.base import WrongUsage, command
 from outlive.cli.chat.talk import AT_TERMINAL, Talk
 from outlive.cli.chat.words import counted, short_session
 from outlive.errors import StoreUnavailable
 from outlive.events import encode
+from outlive.origin import user_words
 from outlive.printable import one_line
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.stores.logs.reading import full_log
@@ -51,12 +54,32 @@ async def undo(talk: Talk, words: str) -> RenderableType:
     return Text(f"took back {what}", "quiet")
 
 
+@command("", "go back to before an earlier prompt, which is put into the input to be changed", resting=True)
+async def edit(talk: Talk, words: str) -> RenderableType | None:
+    rows = choices.prompt_rows(talk.agent.session)
+    if not rows:
+        raise WrongUsage("nothing was said yet in this session")
+    if talk.pick is None:
+        raise WrongUsage("/edit needs a person who chooses; /undo EVENT goes back to an event")
+    row = await talk.pick("edit and send again", rows)
+    if row is None:
+        return None
+    talk.agent.session.undo_to(row.value.id - 1)
+    talk.give_back(user_words(row.value.blocks))
+    return Text("back before that prompt; files are as they were left, and its handles still work", "quiet")
+
+
 @command("[MODE]", "show or change the permission mode")
 async def mode(talk: Talk, words: str) -> RenderableType | None:
     if not words:
         now = talk.agent.mode
-        rows = (f"{'▸' if mode == now else ' '} {mode}: {MODE_WORDS[mode]}" for mode in MODES)
-        return Text("\n".join(rows))
+        if talk.pick is None:
+            rows = (f"{'▸' if mode == now else ' '} {mode}: {MODE_WORDS[mode]}" for mode in MODES)
+            return Text("\n".join(rows))
+        row = await talk.pick("permission mode", choices.mode_rows(now))
+        if row is None or row.current:
+            return None
+        words = row.value
     found = [mode for mode in MODES if mode.startswith(words)]
     if len(found) != 1:
         raise WrongUsage(f"there is no mode {words!r}; the modes are {', '.join(MODES)}")
@@ -66,10 +89,17 @@ async def mode(talk: Talk, words: str) -> RenderableType | None:
 
 @command("[PROVIDER:NAME]", "show or change the model", resting=True)
 async def model(talk: Talk, words: str) -> RenderableType:
-    if not words:
-        return Text(one_line(talk.agent.parts.model.name))
+    here = talk.agent.parts.model.name
+    if not words and (talk.pick is None or talk.setup.choose is None):
+        return Text(one_line(here))
     if talk.setup.choose is None:
         raise WrongUsage("the model cannot be changed here")
+    if not words and talk.pick is not None:
+        entries = await asyncio.to_thread(talk.setup.catalog)
+        row = await talk.pick("model", choices.model_rows(entries, talk.agent.session, here))
+        if row is None or row.current:
+            return Text(one_line(here))
+        words = row.value
     chosen = talk.setup.choose(words)
     await talk.agent.use_model(chosen)
     return Text(f"going on with {one_line(chosen.name)}", "quiet")
@@ -87,14 +117,20 @@ async def renew(talk: Talk, words: str) -> RenderableType:
     return Text("a new sprint begins; goal, plan, instructions and tasks stay, the rest is behind handles", "quiet")
 
 
-@command("[ID]", "go on with another session; without ID, list them", resting=True)
+@command("[ID]", "go on with another session; without ID, choose from a list", resting=True)
 async def resume(talk: Talk, words: str) -> RenderableType | None:
-    found = [info.id for info in talk.sessions()]
+    infos = talk.sessions()
+    found = [info.id for info in infos]
     here = talk.agent.session.id
     if not words:
         if found in ([], [here]):
             raise UnknownSession("there is no other session here")
-        return await look.sessions(talk, "")
+        if talk.pick is None:
+            return await look.sessions(talk, "")
+        row = await talk.pick("session", choices.session_rows(talk.setup.store, infos, here))
+        if row is None or row.current:
+            return None
+        words = row.value
     named = [id for id in found if id == words] or [id for id in found if words in id]
     if not named:
         raise UnknownSession(f"no session has {words!r} in its id; /sessions lists them")
