@@ -19,6 +19,7 @@ Version 8: a pass logs how the folded lines changed that later ones choose from 
 handles that it added.
 Version 9: a permission question is logged when it is asked (`permission_asked`), its answer with who gave it
 (`permission_answered`), and a change of the mode with who made it (`mode_changed.by`).
+Version 10: which files a call changed, with what they held before (`files_changed`).
 
 A reader keeps an event of an unknown type or layout as `Unknown`, raw, and writes it back unchanged.
 """
@@ -30,7 +31,7 @@ from msgspec import Struct
 
 from outlive.messages import Block, Image, Opaque
 
-VERSION = 9
+VERSION = 10
 
 
 class Base(Struct, frozen=True, gc=False, kw_only=True, tag_field="type", omit_defaults=True):
@@ -171,6 +172,33 @@ class ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):
     seconds: float = 0.0
     denied: Denial | None = None
     """Set when the call was not allowed and did not run."""
+
+
+UNREAD = "?"
+"""Takes the place of a SHA-256 if a file is too large to be read, or is no regular file."""
+
+
+class ChangedFile(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A file that changed: SHA-256 before and after, empty where it did not exist."""
+
+    path: str
+    """Relative to the workspace, or absolute."""
+    before: str = ""
+    after: str = ""
+    mode: int = 0
+    """Permission bits before."""
+    kept: bool = True
+    """Whether the earlier content was kept, in the store or (if it holds a secret) on this machine."""
+
+
+class FilesChanged(Base, frozen=True, kw_only=True, tag="files_changed"):
+    """A call changed files."""
+
+    files: tuple[ChangedFile, ...]
+    call_id: str = ""
+    """Empty if the user restored them."""
+    more: int = 0
+    """Changed files that are not named."""
 
 
 # -- working state
@@ -412,6 +440,7 @@ KnownEvent = (
     | PermissionAsked
     | PermissionAnswered
     | ToolFinished
+    | FilesChanged
     | GoalSet
     | PlanChanged
     | StateChanged

@@ -17,6 +17,7 @@ from outlive.agent.background_summary import SUMMARY_SECONDS, BackgroundSummary,
 from outlive.agent.masking import masked
 from outlive.agent.memory.session_memory import SessionMemory
 from outlive.agent.orphans import OrphanChoice, became
+from outlive.agent.rewind import Rewound, revert_restore, rewind
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
 from outlive.agent.tool_session import SessionAdapter
@@ -34,6 +35,8 @@ from outlive.secrets import Masker, mask
 from outlive.stream import StreamEvent, ToolOutput
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.task_context import catch_up, keep_claims
+from outlive.tools.changes.recorder import ChangeRecorder
+from outlive.tools.changes.restore import Restored
 from outlive.tools.files.read_tracker import ReadTracker
 from outlive.tools.mcp.servers import McpServers
 from outlive.tools.permissions.asking import MODES, PermissionMode
@@ -78,6 +81,8 @@ class AgentParts:
     """Called when the user chooses a mode for a session. Only a mode recorded this way is restored on resume."""
     summaries: Summaries = "asked"
     owner: str = "agent"
+    changes: ChangeRecorder | None = None
+    """Records the files that calls change, unless that is switched off."""
     mcp: McpServers | None = None
     """MCP servers that are stopped with the agent."""
     mask: Masker = mask
@@ -119,6 +124,8 @@ class Runtime:
         """The memory of this session, if it has one."""
         self.orphans: tuple[Orphan, ...] = ()
         """Commands of an earlier process of this session that still run, until `take_over`."""
+        self.interrupted_calls: tuple[str, ...] = ()
+        """Calls of a dead process that had started, until `take_over`."""
         self.orphan_choice: OrphanChoice | None = None
         """What to do with them, if the user chose beforehand."""
         self._news: list[str] = []
@@ -143,6 +150,7 @@ class Runtime:
             output=lambda call_id, text: self.tell(ToolOutput(call_id, text)),
             owner=parts.owner,
             mask=parts.mask,
+            changes=parts.changes,
         )
 
     # -- what a face does
@@ -218,6 +226,10 @@ class Runtime:
                 self.session.log(ToolStarted, calls=(orphan.call,), process=identify(pid))
             said.setdefault(orphan.call, []).append(sentence)
         self.orphans = ()
+        interrupted, self.interrupted_calls = self.interrupted_calls, ()
+        if self.parts.changes is not None:
+            for call in interrupted:
+                await self.parts.changes.interrupted(call)
         waiting = {call.id for call in self.session.engine.history.waiting}
         self._news += [text for call, texts in said.items() if call not in waiting for text in texts]
         self.session.settle({call: ". ".join(texts) for call, texts in said.items()})
@@ -293,6 +305,22 @@ class Runtime:
         """Compact now, with a summary by the model; returns None if that saves nothing. Raises AgentBusy."""
         with self._alone():
             return await self._compact(focus, summary=self.parts.summaries != "never")
+
+    async def rewind(self, event: int, *, conversation: bool = True, files: bool = True) -> Rewound:
+        """Go back to before the prompt of this event. Raises NothingToUndo if there is none, AgentBusy during a
+        run."""
+        with self._alone():
+            await self.take_over()
+            changes = self.parts.changes
+            rewound = await rewind(self.session, changes, event, conversation=conversation, files=files)
+            if conversation:
+                self.unqueue()
+            return rewound
+
+    async def revert_restore(self) -> Restored:
+        """Put the files back to what they were before the last rewind."""
+        with self._alone():
+            return await revert_restore(self.session, self.parts.changes)
 
     @property
     def mode(self) -> PermissionMode:

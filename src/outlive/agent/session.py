@@ -30,6 +30,7 @@ from outlive.events import (
     DirectiveDropped,
     DirectiveGiven,
     Event,
+    FilesChanged,
     KnownEvent,
     Noted,
     ProviderSummary,
@@ -97,6 +98,8 @@ class Session:
         self._seen = LastSeen()
         self.started = StartedCommands()
         """Commands recorded in the log."""
+        self.file_changes: list[FilesChanged] = []
+        """All changes of files, those of undone events included, oldest first."""
         self.began = clock()
         """When the session began, or the session that it was forked from."""
         self._passes: set[int] = set()
@@ -484,6 +487,8 @@ class Session:
             self.began = event.time
         elif isinstance(event, Compacted):
             self._passes.add(event.id)
+        elif isinstance(event, FilesChanged):
+            self.file_changes.append(event)
         elif isinstance(event, Checkpointed):
             self._checkpoints[event.label] = event
 

@@ -66,7 +66,7 @@ class Talk:
         """The current run was told to stop and has not stopped yet."""
         self._ask = ask
         self._changed = changed
-        self._give_back = give_back
+        self.give_back = give_back
         self._job: asyncio.Task[None] | None = None
         self._agent: Runtime | None = None
         self.transcript = Transcript()
@@ -189,7 +189,7 @@ class Talk:
             if fine:
                 self.start(self.agent.ask())
             else:
-                self._give_back("\n\n".join(self.agent.unqueue()))
+                self.give_back("\n\n".join(self.agent.unqueue()))
         self._changed()
 
     # -- what is shown
