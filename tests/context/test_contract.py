@@ -14,7 +14,8 @@ from outlive.context.passes import ladder
 from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, Survey, plan_pass, view_tokens
 from outlive.context.passes.stubs import header
 from outlive.context.policy import Policy
-from outlive.context.view import Segment, conversation
+from outlive.context.projection import Segment
+from outlive.context.rendering import conversation
 from outlive.messages import Message, Text, ToolResult
 from tests.context.story import Story, body
 

@@ -8,8 +8,8 @@ import pytest
 
 from outlive.clients.serve.client_view import ClientView, measured_reserve
 from outlive.context.layout import ShownUnit, layout
+from outlive.context.rendering import join, unit_messages
 from outlive.context.tokens import estimate
-from outlive.context.view import join, unit_messages
 from outlive.messages import Message
 from outlive.replay.follow import Followed
 from outlive.stores import Stores, open_stores

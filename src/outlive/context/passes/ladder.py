@@ -31,15 +31,10 @@ from outlive.context.passes.spool import spool
 from outlive.context.passes.user_words import at_most
 from outlive.context.pieces import Line
 from outlive.context.policy import Budget
+from outlive.context.projection import digest_tokens, segment_tokens, shown_tokens, unit_tokens
+from outlive.context.rendering import conversation
 from outlive.context.tokens import estimate
-from outlive.context.view import (
-    View,
-    conversation,
-    digest_tokens,
-    segment_tokens,
-    shown_tokens,
-    unit_tokens,
-)
+from outlive.context.view import View
 from outlive.events import SPOOL_ONLY, Compacted, ProviderSummary, Renewed, ViewEdit
 
 PROVIDER = "provider"

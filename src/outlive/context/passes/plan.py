@@ -21,10 +21,10 @@ from outlive.context.passes.stubs import header, stub
 from outlive.context.passes.user_words import TextFinder, allowances, shorten
 from outlive.context.pieces import Line, Piece
 from outlive.context.policy import Budget
+from outlive.context.projection import Projection, Segment, digest_tokens, segment_tokens, unit_tokens
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.unit_pages import UnitPages
 from outlive.context.units import Unit, first_from
-from outlive.context.view import Projection, Segment, digest_tokens, segment_tokens, unit_tokens
 from outlive.events import ProviderSummary
 
 Cap = Callable[[Piece], float]
