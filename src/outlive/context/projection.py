@@ -11,6 +11,7 @@ from outlive.context.pieces import Piece
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
 from outlive.events import SPOOL_ONLY, Compacted, ProviderSummary
+from outlive.messages import Origin
 
 Edits = Mapping[tuple[int, int], str]
 
@@ -22,6 +23,8 @@ class Segment:
     event: int
     """The pass that wrote it; 0 while it is planned."""
     text: str
+    origin: Origin = ""
+    """`user`: the user's own words, which stand before what the same pass says of the rest."""
     tokens: float = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -69,14 +72,15 @@ class Projection:
 
 def projection_of(event: Compacted, before: Projection) -> Projection:
     """The projection that a pass put in force: the one before, if that lacks what the pass keeps of it."""
-    known = {segment.event: segment for segment in before.segments}
-    if not known.keys() >= set(event.keeps):
+    if not {segment.event for segment in before.segments} >= set(event.keeps):
         return before
-    kept = tuple(known[number] for number in event.keeps)
+    kept = [segment for segment in before.segments if segment.event in event.keeps]
+    kept += [Segment(event.id, event.words, "user")] if event.words else []
+    kept += [Segment(event.id, event.digest)] if event.digest else []
     return Projection(
         event.id,
         event.fold_to,
-        (*kept, Segment(event.id, event.digest)) if event.digest else kept,
+        tuple(kept),
         {(edit.event, edit.block): edit.text for edit in event.edits},
         event.summary,
         event.pictures,
@@ -104,6 +108,11 @@ def digest_tokens(projection: Projection) -> float:
 def segment_tokens(segments: Iterable[Segment]) -> float:
     """Tokens of these parts of the digest."""
     return sum(segment.tokens for segment in segments)
+
+
+def passes_of(segments: Iterable[Segment]) -> int:
+    """How many passes wrote these parts of the digest."""
+    return len({segment.event for segment in segments})
 
 
 def unit_tokens(unit: Unit, projection: Projection) -> float:

@@ -82,7 +82,7 @@ def digest_messages(units: Sequence[Unit], projection: Projection) -> list[Messa
         for number, block in enumerate(unit.blocks)
         if (event, number) in projection.pictures
     )
-    digest = (Text(segment.text) for segment in projection.segments)
+    digest = (Text(segment.text, segment.origin) for segment in projection.segments)
     facts = (Text(projection.facts),) if projection.facts else ()
     request = (Text(projection.request, "user"),) if projection.request else ()
     return [Message("user", (*digest, *facts, *request, *pictures))]

@@ -18,7 +18,6 @@ from outlive.context.pieces import Piece
 from outlive.context.projection import Projection, Segment, digest_tokens, segment_tokens, unit_tokens
 from outlive.context.tokens import estimate
 
-CURRENT = "(a request: it stands below)"
 FACTS = "[What was done until now, by the log. For reference.]"
 
 
@@ -85,17 +84,21 @@ def _render(given: PassInput, survey: Survey, first: int, choice: Choice, *, lab
     if boundary > first:
 
         def words(piece: Piece) -> str:
-            if piece is current:
-                return CURRENT
             return piece.text if piece.tokens <= cap(piece) else shorten(piece, cap(piece), choice.of(piece))
 
-        head = given.summary
-        if first:
-            asked = request_below(given)
-            head = f"User: {words(asked)}" if asked is not None and asked is not current else ""
+        asked = request_below(given) if first else None
         folding = Folding(given.units, given.users, given.pages, first, boundary)
-        text = write_digest(folding, choice, words, given.index.is_stale, head, labels=labels)
-        segments = (*segments, Segment(0, text))
+        said, text = write_digest(
+            folding,
+            choice,
+            words,
+            given.index.is_stale,
+            labels=labels,
+            summary="" if first else given.summary,
+            asked=None if asked is current else asked,
+            current=current,
+        )
+        segments = (*segments, *([Segment(0, said, "user")] if said else []), Segment(0, text))
     kinds = {piece.kind for piece in shrunk}
     used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
     rungs = tuple(rung for rung, was_used in used.items() if was_used)

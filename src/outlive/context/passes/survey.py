@@ -150,7 +150,7 @@ def floor_tokens(given: PassInput) -> float:
 
 def words_tokens(words: Iterable[Piece], cap: Cap) -> float:
     """Tokens of these texts of the user in a digest."""
-    return sum(min(piece.tokens, cap(piece) + policy.SHORTENED_ROW) + 3 for piece in words)
+    return sum(min(piece.tokens, cap(piece) + policy.SHORTENED_ROW) + policy.WORDS_ROW for piece in words)
 
 
 def words_caps(given: PassInput, start: int, room: float) -> Cap:
