@@ -19,7 +19,8 @@ Version 8: a pass logs how the folded lines changed that later ones choose from 
 handles that it added.
 Version 9: a permission question is logged when it is asked (`permission_asked`), its answer with who gave it
 (`permission_answered`), and a change of the mode with who made it (`mode_changed.by`).
-Version 10: which files a call changed, with what they held before (`files_changed`).
+Version 10: which files a call changed, with what they held before (`files_changed`); in a pass, the user's own words
+stand apart from the rest of its digest (`words`).
 
 A reader keeps an event of an unknown type or layout as `Unknown`, raw, and writes it back unchanged.
 """
@@ -344,7 +345,7 @@ class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     """A pass: defines how the log is shown from now on. Undoing it means using the pass before.
 
     Units up to event `fold_to` are replaced by the digests of the passes that it `keeps`, oldest first, and its own
-    `digest`; `edits` change what is left of them.
+    `words` and `digest`; `edits` change what is left of them.
     """
 
     fold_to: int
@@ -369,6 +370,9 @@ class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     digest_after: int = 0
     """The digest follows the messages before this event, which follow the provider's summary unchanged; 0 if the
     digest comes before everything that is not folded."""
+    words: str = ""
+    """The user's own words in what this pass folds: shown before its `digest`, as the user's. Before version 10 they
+    stand in the digest."""
     pool: PoolChange | None = None
     """What later passes choose from; None if this pass folded nothing, or was written before version 8."""
 
