@@ -17,10 +17,10 @@ from outlive.errors import StoreUnavailable
 from outlive.memory import changelog, guard
 from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
 from outlive.memory.index import Entry, index_text
-from outlive.memory.refs import Match, find, first_line, refuse_known, unknown
+from outlive.memory.refs import Match, find, first_line, forgotten, refuse_known, unknown
 from outlive.memory.supersession import cascade, hidden_by, in_use, newest, reach
 from outlive.stores import open_stores
-from outlive.stores.memories.protocol import MemoryReader, MemoryStore, MemoryWriter
+from outlive.stores.memories.protocol import REPAIR, MemoryReader, MemoryStore, MemoryWriter
 from outlive.stores.memories.records import SCOPES, Kind, Memory, MemoryStep, Provenance, Scope, unmarked
 from outlive.stores.tasks.protocol import Problem
 
@@ -116,8 +116,9 @@ class Memories:
         for memory in self.all():
             if reason := guard.blocked_reason(memory):
                 where = f"{memory.scope}/{memory.slug}"
-                way = f"confirm {where}" if not guard.poison(memory) else "doctor --repair"
-                found.append(Problem(where, reason, f"edit it, or: outlive memory {way}"))
+                code = REPAIR if guard.poison(memory) else "blocked_memory"
+                remedy = "edit it, or repair it" if code == REPAIR else "edit it, or confirm it"
+                found.append(Problem(where, reason, remedy, code=code, data={"name": where}))
         return found
 
     def foreign(self) -> list[Memory]:
@@ -236,7 +237,9 @@ class Memories:
             if old.slug in now.supersedes:
                 return now
             if now.slug in reach(old.slug, {m.slug: m.supersedes for m in tx.all(archived=True)}):
-                raise InvalidMemory(f"{ref!r} already supersedes {by!r}; undo that first (outlive memory log)")
+                raise InvalidMemory(
+                    f"{ref!r} already supersedes {by!r}", hint="undo that first", code="already_superseded"
+                )
             memory = replace(now, supersedes=(*now.supersedes, old.slug), updated=tx.now, revision=now.revision + 1)
             tx.put(memory)
             tx.record("supersede", actor=self.actor, note=str(fields.get("note", "")))
@@ -271,7 +274,7 @@ class Memories:
         found: dict[str, Memory] = {}
         for memory in map(self.get, refs):
             if memory.archived:
-                raise UnknownMemory(f"{memory.name!r} is forgotten already; bring it back with: outlive memory undo")
+                raise forgotten(memory)
             gone = cascade(memory.slug, self._everything(memory.scope, glance=True))
             found |= {f"{other.scope}/{other.slug}": other for other in gone}
         return list(found.values())
@@ -397,5 +400,5 @@ def _slug_of(ref: str, live: Sequence[Memory], hidden: Mapping[str, str]) -> str
 def _live(tx: MemoryReader, memory: Memory) -> Memory:
     now = tx.get(memory.slug)
     if now is None or now.archived:
-        raise UnknownMemory(f"{memory.name!r} was forgotten; bring it back with: outlive memory undo")
+        raise forgotten(memory)
     return now

@@ -44,8 +44,15 @@ def unknown(ref: str, slugs: Sequence[str]) -> UnknownMemory:
     from difflib import get_close_matches
 
     close = get_close_matches(ref[:COMPARED], slugs[:MOST_COMPARED], n=3, cutoff=0.5)
-    hint = f"; did you mean {', '.join(close)}?" if close else "; list them with: outlive memory list"
-    return UnknownMemory(f"no memory is called {ref[:COMPARED]!r}{hint}")
+    message = f"no memory is called {ref[:COMPARED]!r}"
+    if close:
+        return UnknownMemory(message, hint=f"did you mean {', '.join(close)}?", code="misspelled_memory")
+    return UnknownMemory(message)
+
+
+def forgotten(memory: Memory) -> UnknownMemory:
+    """The error for a memory that cannot be changed because it was forgotten."""
+    return UnknownMemory(f"{memory.name!r} was forgotten", hint="undo that", code="forgotten_memory")
 
 
 def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:

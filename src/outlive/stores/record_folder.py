@@ -88,8 +88,8 @@ class RecordFolder(ABC, Generic[E]):
     """Folders that a scan covers."""
     largest: ClassVar[int]
     """Largest file in bytes."""
-    doctor: ClassVar[str]
-    """The repair command, for messages."""
+    repair: ClassVar[str]
+    """The code of errors and problems that a repair sets right."""
 
     def __init__(self, path: Path, entry: type[E], *, durable: bool) -> None:
         enter(path)
@@ -204,16 +204,17 @@ class RecordFolder(ABC, Generic[E]):
         found = self.journal_problems()
         for odd in self.disk.irregular(self.log):
             if odd.filename != str(self.journal_path):
-                remedy = f"move it aside, or: {self.doctor}"
-                found.append(Problem(odd.filename, odd.strerror.partition(";")[0], remedy, repairable=True))
+                remedy = "move it aside, or repair it, which does that"
+                what = odd.strerror.partition(";")[0]
+                found.append(Problem(odd.filename, what, remedy, repairable=True, code=self.repair))
         return found
 
     def journal_problems(self) -> list[Problem]:
         if self.journal_error is None:
             return []
         what = f"nothing can be written while this is there: {self.journal_error}"
-        remedy = f"look at it and keep a copy; {self.doctor} then sets it apart, without its change"
-        return [Problem(str(self.journal_path), what, remedy, repairable=True)]
+        remedy = "look at it and keep a copy, then repair it: it is set apart, without its change"
+        return [Problem(str(self.journal_path), what, remedy, repairable=True, code=self.repair)]
 
     # -- writing, under the lock -----------------------------------------------------------------------
 
@@ -407,8 +408,8 @@ class RecordFolder(ABC, Generic[E]):
             reason = error.strerror if isinstance(error, UnusableFile) else error
             raise DamagedRecord(
                 f"{self.journal_path}: the journal of a change cannot be read ({reason})",
-                hint=f"`{self.doctor}` can set it apart",
-                code="repair",
+                hint="a repair sets it apart",
+                code=self.repair,
             ) from None
         return journal
 

@@ -21,6 +21,7 @@ from outlive.stores.tasks.records import (
     FINISHED,
     MAX_ID,
     MAX_TASK_BYTES,
+    REPAIR,
     Status,
     Task,
     decode_task,
@@ -72,7 +73,7 @@ class TaskFolder(RecordFolder[TaskEntry]):
     """A scan covers the open folder; archived tasks are read on demand."""
 
     largest = MAX_TASK_BYTES
-    doctor = "outlive task doctor --repair"
+    repair = REPAIR
 
     def __init__(self, path: Path, *, durable: bool) -> None:
         super().__init__(path, TaskEntry, durable=durable)
