@@ -49,7 +49,7 @@ OutliveError
 │   ├── InvalidRequest       the view is not a valid request (a bug; never sent)
 │   ├── KeepRefused          too much would be kept whole   (context/passes/pinning.py)
 │   ├── NothingToUndo        no pass, or no such event   (agent/session.py)
-│   └── CannotFork           no such event, or no such name   (agent/forking.py)
+│   └── CannotFork           no such event, or no such name   (agent/log/)
 ├── InvalidPattern           an invalid pattern or range   (agent/recall.py)
 ├── ModelError               a model call failed   (models/errors.py)
 │   ├── ModelUnavailable     overloaded, rate limited, a broken stream: try again (`.retry_after`)

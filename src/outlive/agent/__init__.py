@@ -8,10 +8,9 @@ tool_session.py     what tools may do with the session
 prompt.py           the system prompt
 memory/             memories in a session, and when they are put in order
 subagents.py        a fresh context for one job
-world.py            files, git and processes: what the session saw, and what changed since
-started.py, orphans.py   commands of a session, and those that outlived it
-masking.py          secrets out of events, before they are written
-forking.py, recall.py, spending.py, policies.py
+log/                events to disk and engine, secrets masked; forks; files and processes, and what changed since
+commands/           commands of a session, and those that outlived it
+recall.py, spending.py, policies.py
 """
 
 from outlive.agent.session import Session

@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, overload
 
+from outlive.agent.commands.orphans import OrphanChoice
 from outlive.agent.factory import AgentFactory, AgentOptions
-from outlive.agent.forking import fork as fork_session
-from outlive.agent.orphans import OrphanChoice
+from outlive.agent.log.forking import fork as fork_session
 from outlive.agent.output import OutputSchema
 from outlive.agent.runtime import Summaries, Watcher
 from outlive.config import Workspace

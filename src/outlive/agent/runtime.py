@@ -14,9 +14,9 @@ from msgspec.structs import asdict
 from msgspec.structs import replace as with_fields
 
 from outlive.agent.background_summary import SUMMARY_SECONDS, BackgroundSummary, SummaryAnswer
-from outlive.agent.masking import masked
+from outlive.agent.commands.orphans import OrphanChoice, became
+from outlive.agent.log.masking import masked
 from outlive.agent.memory.session_memory import SessionMemory
-from outlive.agent.orphans import OrphanChoice, became
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
 from outlive.agent.tool_session import SessionAdapter

@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive.agent.forking import fork as fork_session
+from outlive.agent.log.forking import fork as fork_session
 from outlive.cli.chat.slash import look
 from outlive.cli.chat.slash.base import WrongUsage, command
 from outlive.cli.chat.talk import AT_TERMINAL, Talk
