@@ -11,7 +11,8 @@ from outlive.agent.commands.orphans import OrphanChoice
 from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.agent.log.forking import fork as fork_session
 from outlive.agent.output import OutputSchema
-from outlive.agent.runtime import Summaries, Watcher
+from outlive.agent.parts import Summaries
+from outlive.agent.runtime import Watcher
 from outlive.config import Workspace
 from outlive.errors import AgentClosed, ConfigError
 from outlive.events import Compacted, Event

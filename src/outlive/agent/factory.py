@@ -17,9 +17,10 @@ from outlive.agent.commands.orphans import OrphanChoice, orphans_of
 from outlive.agent.log.session_log import DEFAULT_WINDOW, SessionOptions
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
+from outlive.agent.parts import AgentParts, Summaries
 from outlive.agent.policies import policy_named
 from outlive.agent.prompt import system_prompt
-from outlive.agent.runtime import AgentParts, Runtime, Summaries
+from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
 from outlive.agent.subagents import Subagents

@@ -10,13 +10,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from outlive.stores.disk import FileState, read_bytes
+from outlive.stores.file_index import FileEntry
 from outlive.stores.memories.names import is_slug
 from outlive.stores.memories.protocol import REPAIR
 from outlive.stores.memories.records import MAX_MEMORY_BYTES, Memory, Scope
 from outlive.stores.memories.table import MemoryTable
 from outlive.stores.memories.text import parse
 from outlive.stores.memories.trust import MemoryTrust
-from outlive.stores.record_folder import FileEntry, RecordFolder
+from outlive.stores.record_folder import RecordFolder
 
 _MAX_TOKEN_FILE_BYTES = 64 * 1024
 """Bytes of the file with the tokens."""

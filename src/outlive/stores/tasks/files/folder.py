@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from outlive.errors import DamagedRecord, StoreError
 from outlive.regular import UnusableFile
 from outlive.stores.disk import FileState, file_state, read_bytes
-from outlive.stores.record_folder import UNKNOWN_STATE, FileEntry, RecordFolder
+from outlive.stores.file_index import FileEntry
+from outlive.stores.record_folder import UNKNOWN_STATE, RecordFolder
 from outlive.stores.tasks.files.history import AuditTrail
 from outlive.stores.tasks.files.names import archived_name, task_name, task_number
 from outlive.stores.tasks.records import (
