@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from outlive.agent import Session
-from outlive.agent.orphans import orphans_of
+from outlive.agent.commands.orphans import orphans_of
 from outlive.agent.recall import pages_of
 from outlive.context.validity import problems
 from outlive.events import UNREAD, FilesChanged, PermissionAnswered, PermissionAsked, Unknown, decode, encode

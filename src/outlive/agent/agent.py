@@ -7,12 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, overload
 
+from outlive.agent.commands.orphans import OrphanChoice
 from outlive.agent.factory import AgentFactory, AgentOptions
-from outlive.agent.forking import fork as fork_session
-from outlive.agent.orphans import OrphanChoice
+from outlive.agent.log.forking import fork as fork_session
 from outlive.agent.output import OutputSchema
+from outlive.agent.parts import Summaries
 from outlive.agent.rewind import RewindPoint, Rewound, prompts
-from outlive.agent.runtime import Summaries, Watcher
+from outlive.agent.runtime import Watcher
 from outlive.config import Workspace
 from outlive.errors import AgentClosed, ConfigError
 from outlive.events import Compacted, Event

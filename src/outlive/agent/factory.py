@@ -13,13 +13,15 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
+from outlive.agent.commands.orphans import OrphanChoice, orphans_of
+from outlive.agent.log.session_log import DEFAULT_WINDOW, SessionOptions
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
-from outlive.agent.orphans import OrphanChoice, orphans_of
+from outlive.agent.parts import AgentParts, Summaries
 from outlive.agent.policies import policy_named
 from outlive.agent.prompt import system_prompt
-from outlive.agent.runtime import AgentParts, Runtime, Summaries
-from outlive.agent.session import DEFAULT_WINDOW, Session
+from outlive.agent.runtime import Runtime
+from outlive.agent.session import Session
 from outlive.agent.spending import Spending
 from outlive.agent.subagents import Subagents
 from outlive.agent.toolset import is_lean, toolset
@@ -167,7 +169,7 @@ class AgentFactory:
             sweep(self._fence(), call_file(call))
         return session
 
-    def _session_options(self, model: Model) -> dict[str, Any]:
+    def _session_options(self, model: Model) -> SessionOptions:
         context = self._context
         window, _ = self.context_window(model)
         policy = policy_named(self.options.policy or str(context.get("policy", "rich")), context["policies"])

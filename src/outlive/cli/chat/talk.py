@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive.agent.orphans import orphan_question
+from outlive.agent.commands.orphans import orphan_question
 from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
 from outlive.cli.chat.render.item import Hanging, Item

@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive.agent.forking import fork as fork_session
+from outlive.agent.log.forking import fork as fork_session
 from outlive.agent.rewind import prompts
 from outlive.cli.chat.slash import look
 from outlive.cli.chat.slash.base import WrongUsage, command
