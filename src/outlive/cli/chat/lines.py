@@ -10,10 +10,10 @@ import sys
 import threading
 from typing import TextIO
 
+from outlive.cli.chat.entering import enter
 from outlive.cli.chat.question import asked, preview
 from outlive.cli.chat.render.item import Item, Rhythm
 from outlive.cli.chat.render.paint import Painter
-from outlive.cli.chat.slash import is_command, obey
 from outlive.cli.chat.talk import ChatSetup, Talk
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
@@ -37,7 +37,7 @@ class LineChat:
         self._asking = asyncio.Lock()
         self._answer: asyncio.Future[str] | None = None
 
-    async def run(self, session: str | None) -> int:
+    async def run(self, session: str | None, first: str = "") -> int:
         """Talk until the input ends or the user leaves; returns 1 if the last run failed."""
         await self.talk.open(session)
         loop = asyncio.get_running_loop()
@@ -48,6 +48,8 @@ class LineChat:
         try:
             if self.talk.working:  # it asks about commands that still run
                 await self._rest()
+            if first:
+                await self._heard(first)
             while not self.talk.leaving and (words := await self._next()) is not None:
                 await self._heard(words)
         finally:
@@ -66,10 +68,7 @@ class LineChat:
         self.sink.flush()
 
     async def _heard(self, words: str) -> None:
-        if is_command(words):
-            await obey(self.talk, words)
-        else:
-            self.talk.say(words)
+        await enter(self.talk, words)
         await self._rest()
 
     async def _rest(self) -> None:
