@@ -42,6 +42,7 @@ def window(sim: Simulator, folder: Path, *arguments: str, **more: str) -> Iterat
     place = Path(tempfile.mkdtemp(prefix="ot"))
     opened = Window(place / "s", sim, folder, *arguments, more=more)
     try:
+        opened.until("\n>")
         yield opened
     finally:
         opened.tmux("kill-server")

@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import TextIO
 
-from outlive.cli.chat.entering import enter
+from outlive.cli.chat.entering import enter, kind_of
 from outlive.cli.chat.question import asked, preview
 from outlive.cli.chat.render.item import Item, Rhythm
 from outlive.cli.chat.render.paint import Painter
@@ -49,7 +49,8 @@ class LineChat:
             if self.talk.working:  # it asks about commands that still run
                 await self._rest()
             if first:
-                await self._heard(first)
+                self.talk.say(first)
+                await self._rest()
             while not self.talk.leaving and (words := await self._next()) is not None:
                 await self._heard(words)
         finally:
@@ -68,7 +69,12 @@ class LineChat:
         self.sink.flush()
 
     async def _heard(self, words: str) -> None:
-        await enter(self.talk, words)
+        kind = kind_of(words)
+        if kind == "shell" and not self.present:
+            self.talk.complain("a command after ! is run only if somebody types it at a terminal")
+            self.talk.failed = True
+            return
+        await enter(self.talk, words, kind)
         await self._rest()
 
     async def _rest(self) -> None:
@@ -88,6 +94,8 @@ class LineChat:
             elif self._answer is not None:
                 self._answer.set_result(line.strip())
                 self._answer = None
+            elif kind_of(line.strip()) == "shell":
+                self.talk.shell(line.strip())
             elif line.strip():
                 self.talk.say(line.strip())
                 self.talk.note("queued")

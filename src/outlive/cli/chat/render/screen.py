@@ -23,7 +23,7 @@ from rich.text import Text
 
 from outlive.cli.chat import status
 from outlive.cli.chat.completing import ChatCompleter
-from outlive.cli.chat.entering import enter, is_prompt
+from outlive.cli.chat.entering import enter, kind_of
 from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.keys import bindings
 from outlive.cli.chat.pasting import Pastes
@@ -109,7 +109,7 @@ class Screen:
     async def run(self, session: str | None, first: str = "") -> int:
         await self.talk.open(session)
         if first:
-            self._enter(first)
+            self.talk.say(first)
         self.app.pre_run_callables.append(self._begin)
         ticking = asyncio.ensure_future(self._tick())
         try:
@@ -149,19 +149,19 @@ class Screen:
             self.input.delete_before_cursor()
             self.input.insert_text("\n")
             return
-        words = self.pastes.whole(text).strip()
+        words, kind = self.pastes.whole(text).strip(), kind_of(text.strip())
         if not words:
+            return
+        if kind == "shell" and self.talk.working:
+            self.talk.shell(words)  # says that it has to wait; it stays in the input
             return
         self.input.history.append_string(words)
         self.input.reset()
         self.pastes.clear()
         self.hint = ""
-        self._enter(words)
-
-    def _enter(self, words: str) -> None:
-        if not is_prompt(words):
+        if kind != "prompt":
             self.show(Item("user", Hanging("> ", Text(clean(words), "quiet"))))
-        self._start(enter(self.talk, words))
+        self._start(enter(self.talk, words, kind))
 
     def command(self, line: str) -> None:
         """Run a slash command as if it had been typed."""
