@@ -10,6 +10,7 @@ from dataclasses import replace
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
+from outlive.agent.attachments.shell import ShellResults, run_for_user
 from outlive.agent.commands.orphans import OrphanChoice, became
 from outlive.agent.log.masking import masked
 from outlive.agent.memory.session_memory import SessionMemory
@@ -36,7 +37,7 @@ from outlive.tools.permissions.asking import MODES, PermissionMode
 from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.process_table import identify
 from outlive.tools.processes.session_commands import Processes
-from outlive.tools.protocol import ToolContext
+from outlive.tools.protocol import ToolContext, ToolOutcome
 from outlive.tools.runner import Runner
 
 MAX_STOP_HOOK_BLOCKS = 3
@@ -92,8 +93,10 @@ class Runtime:
         self.closing: list[Callable[[], object]] = []
         """Called on close."""
         self._passes = Passes(session, lambda: self.parts)
+        self._shell = ShellResults()
         for event in session.events:
             self.spending.take(event)
+            self._shell.take(event)
         session.watch(self._saw)
         self.context = ToolContext(
             root=parts.root,
@@ -163,7 +166,7 @@ class Runtime:
             memories = await self.memory.relevant(plain_text(blocks), self._passes.answer_to)
             more += [Text(memories, "memory")] if memories else []
         self.session.change_system(self.parts.system(), self.parts.toolbox.schemas(), may_wait=True)
-        self.session.user_said((*blocks, *more), queued=tuple(queued))
+        self.session.user_said((*blocks, *self._shell.blocks, *more), queued=tuple(queued))
         return await self._go_on()
 
     async def go_on(self) -> RunResult:
@@ -258,6 +261,11 @@ class Runtime:
             self._interrupted = True
             self._work.cancel()
 
+    async def shell(self, command: str, call: str) -> ToolOutcome:
+        """Run a command that the user typed, under the id `call`. Raises AgentBusy during a run, and ToolError."""
+        with self._alone():
+            return await run_for_user(command, replace(self.context, call_id=call), self.session)
+
     async def compact(self, focus: str = "") -> Compacted | None:
         """Compact now, with a summary by the model; returns None if that saves nothing. Raises AgentBusy."""
         with self._alone():
@@ -350,6 +358,7 @@ class Runtime:
 
     def _saw(self, event: Event) -> None:
         self.spending.take(event)
+        self._shell.take(event)
         self.tell(event)
 
     def _ask_to_compact(self, focus: str) -> None:
@@ -357,6 +366,8 @@ class Runtime:
 
     async def _at_seam(self) -> None:
         """Between two requests: send queued words, renew claims, make a pass that was asked for or is due."""
+        if results := self._shell.blocks:
+            self.session.user_said(results)
         for event, words in list(self.session.engine.history.queued.items()):
             self.session.user_said(words, queued=(event,))
         news, self._news = self._news, []
