@@ -72,13 +72,15 @@ FORMS = {
     "seed": "<seed:tool_call><function=bash><parameter=command>ls</parameter></function></seed:tool_call>",
     "invoke": '<function_calls>\n<invoke name="bash">\n<parameter name="command">ls</parameter>\n</invoke>\n'
     "</function_calls>",
-    "deepseek 3.2": '<｜DSML｜function_calls><｜DSML｜invoke name="bash"><｜DSML｜parameter name="command" string="true">'
+    "deepseek 3.2": '<｜DSML｜function_calls><｜DSML｜invoke name="bash">'
+    '<｜DSML｜parameter name="command" string="true">'
     "ls</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜function_calls>",
     "harmony": '<|channel|>commentary to=functions.bash <|constrain|>json<|message|>{"command": "ls"}<|call|>',
     "lfm": '<|tool_call_start|>[bash(command="ls")]<|tool_call_end|>',
     "olmo": '<function_calls>\nbash(command="ls")\n</function_calls>',
     "tags of the tool": "<bash>\n<command>ls</command>\n</bash>",
-    "parameter that is not closed": "<tool_call>\n<function=bash>\n<parameter=command>\nls\n</function>\n</tool_call>",
+    "parameter that is not closed": "<tool_call>\n<function=bash>\n<parameter=command>\nls\n</function>"
+    "\n</tool_call>",
     "tool and input": '{"tool": "bash", "tool_input": {"command": "ls"}}',
     "function as text": '{"function": "bash", "args": {"command": "ls"}}',
     "thought and action": '{"thought": "I look.", "action": "bash", "action_input": {"command": "ls"}}',

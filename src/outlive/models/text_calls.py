@@ -2,8 +2,8 @@
 
 Local servers often pass on the raw text of a model: JSON with or without a fence, a call in Python's syntax, ReAct's
 `Action:` lines, or the markers of its family (`call_markers.py`). A text counts as calls if it is unambiguous:
-everything in it that looks like a call names a known tool, fits its schema, is not quoted, and does not occur in a text
-that the model has read. Otherwise `calls_in` returns the reason, and the model is told.
+everything in it that looks like a call names a known tool, fits its schema, is not quoted, and does not occur in a
+text that the model has read. Otherwise `calls_in` returns the reason, and the model is told.
 """
 
 import json
