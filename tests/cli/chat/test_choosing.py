@@ -47,7 +47,7 @@ def test_a_mode_is_chosen_with_what_it_allows(terminal: Open) -> None:
     window.keys("Down", "Down")
     window.until("refused, whatever")
     window.keys("Enter")
-    window.until("· plan ·")
+    window.until("next pass at 27k · plan")
 
 
 def test_a_model_is_chosen_from_those_that_are_known(terminal: Open) -> None:
@@ -77,10 +77,27 @@ def test_an_earlier_prompt_is_edited_and_sent_again(terminal: Open, tmp_path: Pa
     window.until("\n> paint the hose\n")
     window.keys("BSpace", "BSpace", "BSpace")
     window.type("ouse")
-    window.until("> paint the house")
-    log = transcript(tmp_path)
-    assert "Undone" in log
-    assert "paint the house" in log
+    window.when(lambda _: "paint the house" in transcript(tmp_path), "the changed prompt in the log")
+    assert "Undone" in transcript(tmp_path)
+
+
+def test_escape_twice_goes_back_to_before_a_message(terminal: Open, tmp_path: Path) -> None:
+    window = terminal("quick")
+    window.type("paint the house")
+    window.until("First.")
+    window.type("/continue")
+    window.until("nothing was cut off")  # it rests
+    window.keys("Escape")
+    window.keys("Escape")
+    window.until("▸ paint the house")
+    window.keys("Enter")
+    window.until("▸ conversation and files")
+    window.keys("Down")
+    window.until("▸ conversation ")
+    window.keys("Enter")
+    window.until("the conversation is as before 'paint the house'")
+    window.until("\n> paint the house\n")
+    assert "Undone" in transcript(tmp_path)
 
 
 @pytest.mark.parametrize("size", [(40, 12), (200, 50)])

@@ -4,9 +4,11 @@ import time
 from collections.abc import Iterable
 from functools import partial
 
+from outlive.agent.rewind import RewindPoint
 from outlive.agent.session import Session
 from outlive.cli.chat.picker.rows import PickerRow
 from outlive.cli.chat.words import ago, counted, short_session, tokens
+from outlive.cli.session.rewind import changed_since
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, UserSaid
 from outlive.messages import plain_text
@@ -17,6 +19,7 @@ from outlive.tools.permissions.asking import MODE_WORDS, MODES, PermissionMode
 
 MAX_PREVIEWED_BYTES = 1_000_000
 """Bytes of a session's log that is read for its preview; reading a longer one would block the screen."""
+MAX_FILES_NAMED = 5
 MODE_PREVIEWS: dict[PermissionMode, str] = {
     "ask": "Reading and planning run. Edits and commands are asked about, unless a rule allows them.",
     "accept-edits": "Edits inside of the folder run. Commands are asked about, unless a rule allows them.",
@@ -95,9 +98,24 @@ def mode_rows(now: PermissionMode) -> list[PickerRow]:
     return [PickerRow(mode, MODE_WORDS[mode], mode, MODE_PREVIEWS[mode], current=mode == now) for mode in MODES]
 
 
-def prompt_rows(session: Session) -> list[PickerRow]:
-    """The user's prompts that are in the conversation now, newest first; the value is the `UserSaid` event."""
-    said = [event for event in session.events if isinstance(event, UserSaid)]
+def prompt_rows(points: Iterable[RewindPoint]) -> list[PickerRow]:
+    """Messages of the user as rows; the preview names the files that changed since."""
     now = time.time()
-    found = [(event, user_words(event.blocks).strip()) for event in reversed(said)]
-    return [PickerRow(words, ago(now - event.time), event, words) for event, words in found if words]
+    return [PickerRow(point.text, ago(now - point.time), point, _point_preview(point)) for point in points]
+
+
+def _point_preview(point: RewindPoint) -> str:
+    if not point.files:
+        return point.text
+    more = f" and {len(point.files) - MAX_FILES_NAMED} more" if len(point.files) > MAX_FILES_NAMED else ""
+    return f"{changed_since(point.files)}: {', '.join(point.files[:MAX_FILES_NAMED])}{more}\n{point.text}"
+
+
+def rewind_rows(point: RewindPoint) -> list[PickerRow]:
+    """What can go back to before a message; the value is the word that /rewind takes."""
+    files = changed_since(point.files) if point.files else "no file changed since"
+    return [
+        PickerRow("conversation and files", files, ""),
+        PickerRow("conversation", "files stay as they are", "conversation"),
+        PickerRow("files", f"{files}; the conversation stays", "files"),
+    ]

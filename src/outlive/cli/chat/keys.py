@@ -21,6 +21,9 @@ PASTE_MIN_CHARS = 16
 PASTE_GAP_SECONDS = 0.05
 """Seconds between two Enters of one paste."""
 
+SECOND_ESC_SECONDS = 1.0
+"""Seconds within which a second Esc, while the agent rests and the input is empty, opens the list to go back."""
+
 
 class Controls(Protocol):
     """The parts of the screen that keys act on."""
@@ -73,12 +76,18 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
     def _(event: KeyPressEvent) -> None:
         screen.input.insert_text("\n")
 
+    at_rest = float("-inf")
+
     @keys.add("escape", filter=here)
     def _(event: KeyPressEvent) -> None:
+        nonlocal at_rest
+        before, at_rest = at_rest, float("-inf")
         if screen.input.complete_state is not None:
             screen.input.complete_state = None
-        else:
-            screen.talk.stop()
+        elif not screen.talk.stop() and not screen.input.text:
+            at_rest = time.monotonic()
+            if at_rest - before < SECOND_ESC_SECONDS:
+                screen.command("/rewind")
 
     @keys.add(Keys.BracketedPaste, filter=here)
     def _(event: KeyPressEvent) -> None:

@@ -11,7 +11,7 @@ MAX_PREVIEW_CHARS = 4000
 
 @dataclass(frozen=True, slots=True)
 class PickerRow:
-    """One choice. Label and detail are shown on its line and searched; the preview is shown while it is highlighted."""
+    """One choice. Label and detail are on its line and are searched; the preview is shown while it is highlighted."""
 
     label: str
     detail: str = ""

@@ -62,7 +62,7 @@ class Picker:
 
         def moves(steps: int, *names: str) -> None:
             for name in names:
-                keys.add(name, eager=True)(lambda event: self.search.move(steps))
+                keys.add(name, eager=True)(lambda _: self.search.move(steps))
 
         moves(-1, "up", "c-p", "s-tab")
         moves(1, "down", "c-n", "tab")

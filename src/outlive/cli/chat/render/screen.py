@@ -31,6 +31,7 @@ from rich.text import Text
 
 from outlive.cli.chat import status
 from outlive.cli.chat.completing import ChatCompleter
+from outlive.cli.chat.entering import enter, kind_of
 from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.keys import bindings
 from outlive.cli.chat.pasting import Pastes
@@ -41,15 +42,18 @@ from outlive.cli.chat.render import progress
 from outlive.cli.chat.render.item import Hanging, Item, Rhythm
 from outlive.cli.chat.render.output import SteadyOutput, captured, reflows
 from outlive.cli.chat.render.paint import Look, Painter
-from outlive.cli.chat.slash import is_command, obey
+from outlive.cli.chat.slash import obey
 from outlive.cli.chat.talk import ChatSetup, Talk
 from outlive.cli.chat.words import cut
+from outlive.printable import clean
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
 REDRAW_SECONDS = 0.04
 """Minimum seconds between two redraws."""
 SECOND_CTRL_C_SECONDS = 2.0
 """Seconds within which a second Ctrl-C leaves."""
+ESC_SECONDS = 0.1
+"""Seconds after which an Esc is a key of its own and not the beginning of another key."""
 MAX_INPUT_ROWS = 10
 MAX_MENU_ROWS = 8
 STYLE = Style.from_dict(
@@ -113,12 +117,15 @@ class Screen:
             min_redraw_interval=REDRAW_SECONDS,
             before_render=lambda _: self._before_drawing(),
         )
-        self.app.ttimeoutlen = 0.1
+        self.app.ttimeoutlen = ESC_SECONDS
+        self.app.timeoutlen = ESC_SECONDS
 
     # -- life
 
-    async def run(self, session: str | None) -> int:
+    async def run(self, session: str | None, first: str = "") -> int:
         await self.talk.open(session)
+        if first:
+            self.talk.say(first)
         self.app.pre_run_callables.append(self._begin)
         ticking = asyncio.ensure_future(self._tick())
         try:
@@ -158,18 +165,19 @@ class Screen:
             self.input.delete_before_cursor()
             self.input.insert_text("\n")
             return
-        words = self.pastes.whole(text).strip()
+        words, kind = self.pastes.whole(text).strip(), kind_of(text.strip())
         if not words:
+            return
+        if kind == "shell" and self.talk.working:
+            self.talk.shell(words)  # says that it has to wait; it stays in the input
             return
         self.input.history.append_string(words)
         self.input.reset()
         self.pastes.clear()
         self.hint = ""
-        if is_command(words):
-            self.show(Item("user", Hanging("> ", Text(words, "quiet"))))
-            self._start(obey(self.talk, words))
-        else:
-            self.talk.say(words)
+        if kind != "prompt":
+            self.show(Item("user", Hanging("> ", Text(clean(words), "quiet"))))
+        self._start(enter(self.talk, words, kind))
 
     def command(self, line: str) -> None:
         """Run a slash command as if it had been typed."""

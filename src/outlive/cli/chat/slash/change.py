@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive.agent.forking import fork as fork_session
+from outlive.agent.log.forking import fork as fork_session
 from outlive.cli.chat import choices
 from outlive.cli.chat.slash import look
 from outlive.cli.chat.slash.base import WrongUsage, command
@@ -14,7 +14,6 @@ from outlive.cli.chat.talk import AT_TERMINAL, Talk
 from outlive.cli.chat.words import counted, short_session
 from outlive.errors import StoreUnavailable
 from outlive.events import encode
-from outlive.origin import user_words
 from outlive.printable import one_line
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.stores.logs.reading import full_log
@@ -37,36 +36,6 @@ async def remember(talk: Talk, words: str) -> RenderableType:
     if not words:
         raise WrongUsage("/remember takes what to remember: /remember we deploy on Mondays")
     return Text(one_line(talk.agent.memory.told(words)))
-
-
-@command("[EVENT]", "take back the last pass, or everything after an event", resting=True)
-async def undo(talk: Talk, words: str) -> RenderableType:
-    if words and not words.isdigit():
-        raise WrongUsage(f"/undo takes the number of an event, not {words!r}; /receipts shows those of passes")
-    session = talk.agent.session
-    if not words and not session.can_undo_pass:
-        raise WrongUsage(
-            "there is no pass to take back. /undo is about the conversation (/undo EVENT takes back all after an "
-            "event); files stay as they are, git has their past"
-        )
-    done = session.undo_to(int(words)) if words else session.undo_pass()
-    what = f"everything after event {done.target}" if words else f"the pass of event {done.target}"
-    return Text(f"took back {what}", "quiet")
-
-
-@command("", "go back to before an earlier prompt, which is put into the input to be changed", resting=True)
-async def edit(talk: Talk, words: str) -> RenderableType | None:
-    rows = choices.prompt_rows(talk.agent.session)
-    if not rows:
-        raise WrongUsage("nothing was said yet in this session")
-    if talk.pick is None:
-        raise WrongUsage("/edit needs a person who chooses; /undo EVENT goes back to an event")
-    row = await talk.pick("edit and send again", rows)
-    if row is None:
-        return None
-    talk.agent.session.undo_to(row.value.id - 1)
-    talk.give_back(user_words(row.value.blocks))
-    return Text("back before that prompt; files are as they were left, and its handles still work", "quiet")
 
 
 @command("[MODE]", "show or change the permission mode")

@@ -28,12 +28,14 @@ KEYS = (
     ("Enter", "send; while the agent works, queue"),
     ("Alt+Enter, \\ Enter", "new line"),
     ("Esc", "stop the agent"),
+    ("Esc Esc", "at rest, with an empty input: go back to before a message"),
     ("Ctrl-C", "stop the agent; twice when it rests: leave"),
     ("Ctrl-D", "leave"),
     ("Ctrl-O", "the last results in full"),
     ("Ctrl-R, ↑, ↓", "search and walk through what you said before"),
     ("Shift+Tab", "next mode: ask, accept-edits, plan"),
     ("@", "complete the name of a file"),
+    ("!", "at the start: run a shell command yourself; the agent sees it with your next words"),
 )
 _TASKS = {"ready": "accent", "in_progress": "warn", "blocked": "quiet"}
 
