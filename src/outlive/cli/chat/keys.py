@@ -52,6 +52,7 @@ def bindings(screen: Controls) -> KeyBindings:
     keys = KeyBindings()
     asked = Condition(lambda: screen.questions.armed and not screen.questions.reason and not screen.writing)
     _typing(keys, screen, has_focus(screen.input) & ~asked)
+    _escaping(keys, screen, has_focus(screen.input) & ~asked)
     _answering(keys, screen, asked)
     _always(keys, screen)
     return keys
@@ -76,19 +77,6 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
     def _(event: KeyPressEvent) -> None:
         screen.input.insert_text("\n")
 
-    at_rest = float("-inf")
-
-    @keys.add("escape", filter=here)
-    def _(event: KeyPressEvent) -> None:
-        nonlocal at_rest
-        before, at_rest = at_rest, float("-inf")
-        if screen.input.complete_state is not None:
-            screen.input.complete_state = None
-        elif not screen.talk.stop() and not screen.input.text:
-            at_rest = time.monotonic()
-            if at_rest - before < SECOND_ESC_SECONDS:
-                screen.command("/rewind")
-
     @keys.add(Keys.BracketedPaste, filter=here)
     def _(event: KeyPressEvent) -> None:
         screen.input.insert_text(screen.pastes.shown(event.data))
@@ -105,6 +93,21 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
             screen.talk.note("the agent works; Esc stops it")
         else:
             screen.leave()
+
+
+def _escaping(keys: KeyBindings, screen: Controls, here: Filter) -> None:
+    at_rest = float("-inf")
+
+    @keys.add("escape", filter=here)
+    def _(event: KeyPressEvent) -> None:
+        nonlocal at_rest
+        before, at_rest = at_rest, float("-inf")
+        if screen.input.complete_state is not None:
+            screen.input.complete_state = None
+        elif not screen.talk.stop() and not screen.input.text:
+            at_rest = time.monotonic()
+            if at_rest - before < SECOND_ESC_SECONDS:
+                screen.command("/rewind")
 
 
 class Burst:

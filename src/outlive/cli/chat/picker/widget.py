@@ -36,14 +36,14 @@ class Picker:
     """One list, open until a row is taken or the user leaves it."""
 
     def __init__(self, title: str, rows: Sequence[PickerRow], *, done: Callable[[], None] = lambda: None) -> None:
-        """`done` is called when the choice is made."""
+        """`done` is called with the key that makes the choice, so that the next key goes elsewhere already."""
         self.title = title
         self.search = RowSearch(rows)
         self.field = Buffer(
             name="picker", multiline=False, on_text_changed=lambda field: self.search.search(field.text)
         )
         self.choice: asyncio.Future[PickerRow | None] = asyncio.get_running_loop().create_future()
-        self.choice.add_done_callback(lambda _: done())
+        self._done = done
         control = BufferControl(self.field, key_bindings=self._keys())
         self.container = HSplit(
             [
@@ -56,6 +56,7 @@ class Picker:
         """End with this row, or with none."""
         if not self.choice.done():
             self.choice.set_result(row)
+            self._done()
 
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()

@@ -236,13 +236,16 @@ class Screen:
         """Let the user choose one row; the list takes the place of the input meanwhile."""
         if self.picker is not None:
             return None
-        self.picker = Picker(title, rows)
+        self.picker = Picker(title, rows, done=self._close_picker)
         self._focus()
         try:
             return await self.picker.choice
         finally:
-            self.picker = None
-            self._focus()
+            self._close_picker()
+
+    def _close_picker(self) -> None:
+        self.picker = None
+        self._focus()
 
     def _focus(self) -> None:
         """Send keys to the open list, to the reason for a no, or to the input."""
