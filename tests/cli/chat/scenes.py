@@ -1,6 +1,8 @@
 """Conversations to play at a real terminal: `python -m tests.cli.chat.scenes NAME FOLDER`."""
 
+import os
 import sys
+import tomllib
 from pathlib import Path
 
 from outlive.messages import Text, Thinking, ToolCall
@@ -187,4 +189,8 @@ SCENES: dict[str, Scene] = {
 }
 
 if __name__ == "__main__":
-    act(SCENES[sys.argv[1]](Path(sys.argv[2])), session=sys.argv[3] if len(sys.argv) > 3 else None)
+    act(
+        SCENES[sys.argv[1]](Path(sys.argv[2])),
+        session=sys.argv[3] if len(sys.argv) > 3 else None,
+        terminal=tomllib.loads(os.environ.get("SCENE_TERMINAL", "")),
+    )

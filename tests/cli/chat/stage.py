@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from msgspec import Struct
 from outlive.agent.parts import AgentParts
 from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
+from outlive.cli.chat.preferences import preferences
 from outlive.cli.chat.talk import ChatSetup, OpenAgent
 from outlive.events import PlanChanged, PlanStep
 from outlive.messages import Thinking, ToolCall
@@ -205,8 +206,8 @@ class Stage:
         return ChatSetup(self.open, self.store, self.root, "9.9.9", **more)
 
 
-def act(stage: Stage, *, session: str | None = None) -> None:
-    """Run the terminal on a stage, in a process of its own."""
+def act(stage: Stage, *, session: str | None = None, terminal: Mapping[str, Any] | None = None) -> None:
+    """Run the terminal on a stage, in a process of its own; `terminal` are its settings."""
     from outlive.cli.chat import chat
 
     sys.exit(
@@ -217,6 +218,7 @@ def act(stage: Stage, *, session: str | None = None) -> None:
             session=session,
             choose=stage.choose,
             catalog=lambda: stage.catalog,
+            preferences=preferences(terminal or {}),
         )
     )
 

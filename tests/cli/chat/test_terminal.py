@@ -20,7 +20,8 @@ from rich.cells import cell_len
 from outlive.stores import open_stores
 from tests.engines import ROOT, worker_environment
 
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="NO TMUX: the terminal is not tested as a whole")
+needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="NO TMUX: the terminal is not tested as a whole")
+pytestmark = needs_tmux
 PATIENCE = float(os.environ.get("OUTLIVE_TEST_PATIENCE", "300"))
 
 

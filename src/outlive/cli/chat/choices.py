@@ -7,6 +7,7 @@ from functools import partial
 from outlive.agent.rewind import RewindPoint
 from outlive.agent.session import Session
 from outlive.cli.chat.picker.rows import PickerRow
+from outlive.cli.chat.preferences import Theme
 from outlive.cli.chat.words import ago, counted, short_session, tokens
 from outlive.cli.session.rewind import changed_since
 from outlive.errors import OutliveError
@@ -25,6 +26,13 @@ MODE_PREVIEWS: dict[PermissionMode, str] = {
     "accept-edits": "Edits inside of the folder run. Commands are asked about, unless a rule allows them.",
     "plan": "Reading and planning run. Edits and commands are refused, whatever the rules allow.",
     "bypass": "Everything runs. Deny rules, the limits of the folder and the files of outlive itself still hold.",
+}
+
+THEMES: dict[Theme, str] = {
+    "terminal": "the 16 colours of the terminal itself",
+    "dark": "fixed colours for a dark background",
+    "light": "fixed colours for a light background",
+    "none": "bold and dim, no colours",
 }
 
 
@@ -96,6 +104,10 @@ def _model_row(entry: CatalogEntry, here: str, used: set[str]) -> PickerRow:
 
 def mode_rows(now: PermissionMode) -> list[PickerRow]:
     return [PickerRow(mode, MODE_WORDS[mode], mode, MODE_PREVIEWS[mode], current=mode == now) for mode in MODES]
+
+
+def theme_rows(now: Theme) -> list[PickerRow]:
+    return [PickerRow(name, about, name, current=name == now) for name, about in THEMES.items()]
 
 
 def prompt_rows(points: Iterable[RewindPoint]) -> list[PickerRow]:

@@ -139,6 +139,15 @@ def _answering(keys: KeyBindings, screen: Controls, asked: Filter) -> None:
         """Ignore it: a paste does not answer a question."""
 
     @keys.add("enter", filter=asked, eager=True)
+    def _(event: KeyPressEvent) -> None:
+        screen.questions.enter()
+        if screen.questions.reason:
+            screen.focus_reason()
+
+    for steps, names in ((-1, ("up", "left", "s-tab")), (1, ("down", "right", "tab"))):
+        for name in names:
+            keys.add(name, filter=asked, eager=True)(lambda _, steps=steps: screen.questions.move(steps))
+
     @keys.add("escape", filter=asked, eager=True)
     def _(event: KeyPressEvent) -> None:
         screen.questions.answer(PermissionAnswer("no"))

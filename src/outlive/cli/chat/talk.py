@@ -14,6 +14,7 @@ from outlive.agent.commands.orphans import orphan_question
 from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
 from outlive.cli.chat.picker import Pick
+from outlive.cli.chat.preferences import DEFAULTS, Preferences
 from outlive.cli.chat.render.item import Hanging, Item
 from outlive.cli.chat.render.transcript import Transcript, note
 from outlive.cli.flags import shown, with_flag
@@ -48,6 +49,7 @@ class ChatSetup:
     """Finds the model for a text like `anthropic:NAME`."""
     catalog: Callable[[], list[CatalogEntry]] = list
     """Lists the models to choose from; it may take a moment."""
+    preferences: Preferences = DEFAULTS
 
 
 class Talk:
@@ -65,6 +67,8 @@ class Talk:
     ) -> None:
         """`give_back` puts words into the input; `pick` is None if nobody can choose."""
         self.setup = setup
+        self.preferences = setup.preferences
+        """Those of the settings, until the user changes them in the conversation."""
         self.show = show
         self.pick = pick
         self.give_back = give_back

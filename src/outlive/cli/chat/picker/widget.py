@@ -5,16 +5,12 @@ It is drawn inline. Below WIDE_COLUMNS the preview is under the list, else besid
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
-from prompt_toolkit.application import Application
 from prompt_toolkit.application.current import get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Layout, Window
-from prompt_toolkit.output import Output
-from prompt_toolkit.styles import BaseStyle
+from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Window
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
@@ -130,18 +126,3 @@ def _list(search: RowSearch, width: int, height: int) -> Iterator[tuple[str, str
 
 def _wrapped(text: str, width: int) -> list[str]:
     return [line[:width] for line in Painter(width, "plain").lines(Text(text.expandtabs(4)))] if text else []
-
-
-async def pick_alone(title: str, rows: Sequence[PickerRow], *, output: Output, style: BaseStyle) -> PickerRow | None:
-    """Show a picker without a conversation around it."""
-    picker = Picker(title, rows)
-    app: Application[Any] = Application(
-        layout=Layout(picker.container, focused_element=picker.field),
-        style=style,
-        output=output,
-        erase_when_done=True,
-    )
-    app.ttimeoutlen = 0.1
-    picker.choice.add_done_callback(lambda _: app.exit() if app.is_running else None)
-    await app.run_async()
-    return picker.choice.result() if picker.choice.done() else None

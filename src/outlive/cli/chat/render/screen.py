@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from prompt_toolkit.application import Application
@@ -25,7 +25,7 @@ from prompt_toolkit.layout import (
 )
 from prompt_toolkit.layout.containers import AnyContainer
 from prompt_toolkit.layout.dimension import Dimension
-from prompt_toolkit.styles import Style
+from prompt_toolkit.styles import DynamicStyle, Style
 from prompt_toolkit.widgets import SearchToolbar
 from rich.text import Text
 
@@ -37,11 +37,13 @@ from outlive.cli.chat.keys import bindings
 from outlive.cli.chat.pasting import Pastes
 from outlive.cli.chat.picker import PickerRow
 from outlive.cli.chat.picker.widget import Picker
+from outlive.cli.chat.preferences import Theme
 from outlive.cli.chat.question import KEY_PAUSE_SECONDS, Questions, asked, is_sentence
 from outlive.cli.chat.render import progress
 from outlive.cli.chat.render.item import Hanging, Item, Rhythm
 from outlive.cli.chat.render.output import SteadyOutput, captured, reflows
 from outlive.cli.chat.render.paint import Look, Painter
+from outlive.cli.chat.render.themes import interface
 from outlive.cli.chat.slash import obey
 from outlive.cli.chat.talk import ChatSetup, Talk
 from outlive.cli.chat.words import cut
@@ -56,16 +58,6 @@ ESC_SECONDS = 0.1
 """Seconds after which an Esc is a key of its own and not the beginning of another key."""
 MAX_INPUT_ROWS = 10
 MAX_MENU_ROWS = 8
-STYLE = Style.from_dict(
-    {
-        "prompt": "ansicyan",
-        "prompt.busy": "fg:default dim",
-        "menu": "fg:default",
-        "menu.meta": "dim",
-        "menu.current": "ansicyan bold",
-        "search-toolbar": "dim",
-    }
-)
 
 
 class InlineApplication(Application[None]):
@@ -84,9 +76,8 @@ class InlineApplication(Application[None]):
 class Screen:
     """One conversation at a terminal."""
 
-    def __init__(self, setup: ChatSetup, look: Look) -> None:
-        self.look = look
-        self.output = SteadyOutput(mono=look == "mono")
+    def __init__(self, setup: ChatSetup) -> None:
+        self.output = SteadyOutput(setup.preferences.theme)
         self.questions = Questions(self.show, self.changed)
         self.picker: Picker | None = None
         self.talk = Talk(
@@ -110,7 +101,7 @@ class Screen:
         self.reason = Buffer(name="reason", multiline=False)
         self.app: Application[None] = InlineApplication(
             layout=self._layout(),
-            style=STYLE,
+            style=DynamicStyle(lambda: _style(self.talk.preferences.theme)),
             key_bindings=bindings(self),
             output=self.output,
             erase_when_done=True,
@@ -282,10 +273,11 @@ class Screen:
 
     @property
     def painter(self) -> Painter:
-        return _painter(self.output.get_size().columns - 1, self.look)
+        return _painter(self.output.get_size().columns - 1, self.talk.preferences.theme)
 
     def _before_drawing(self) -> None:
         """Print pending lines in the same write as the redraw; leave no gap where the interface was higher."""
+        self.output.use(self.talk.preferences.theme)
         size = self.output.get_size()
         last = self.app.renderer.last_rendered_screen
         wanted = self.app.layout.container.preferred_height(size.columns, size.rows).preferred
@@ -332,7 +324,13 @@ class Screen:
         size, painter = self.output.get_size(), self.painter
         under = progress.queued(self.talk.queued, painter)
         if question := self.questions.open:
-            texts = asked(question, armed=self.questions.armed, reason=self.questions.reason, writing=self.writing)
+            texts = asked(
+                question,
+                armed=self.questions.armed,
+                reason=self.questions.reason,
+                writing=self.writing,
+                chosen=self.questions.chosen,
+            )
             under += ["", *(line for text in texts for line in painter.lines(text))]
         typed = min(MAX_INPUT_ROWS, self.input.text.count("\n") + 1)
         rows = max(3, size.rows - typed - len(under) - 4)
@@ -373,6 +371,11 @@ class Screen:
             return ""
         painter = self.painter
         return ANSI("  " + "".join(painter.lines(status.line(self.talk.facts, painter.width - 2))[:1]))
+
+
+@cache
+def _style(theme: Theme) -> Style:
+    return Style.from_dict(interface(theme))
 
 
 @lru_cache(maxsize=4)

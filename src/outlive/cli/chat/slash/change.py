@@ -1,13 +1,16 @@
 """Commands that change something: the conversation, its mode, its model, or which session is open."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from outlive.agent.log.forking import fork as fork_session
 from outlive.cli.chat import choices
+from outlive.cli.chat.preferences import Theme
 from outlive.cli.chat.slash import look
 from outlive.cli.chat.slash.base import WrongUsage, command
 from outlive.cli.chat.talk import AT_TERMINAL, Talk
@@ -72,6 +75,20 @@ async def model(talk: Talk, words: str) -> RenderableType:
     chosen = talk.setup.choose(words)
     await talk.agent.use_model(chosen)
     return Text(f"going on with {one_line(chosen.name)}", "quiet")
+
+
+@command("[NAME]", "show or change the colours: terminal, dark, light, none")
+async def theme(talk: Talk, words: str) -> RenderableType | None:
+    if not words and talk.pick is not None:
+        row = await talk.pick("theme", choices.theme_rows(talk.preferences.theme))
+        if row is None:
+            return None
+        words = row.value
+    found = next((name for name in get_args(Theme) if words and name.startswith(words)), None)
+    if found is None:
+        raise WrongUsage(f"the themes are {', '.join(get_args(Theme))}")
+    talk.preferences = replace(talk.preferences, theme=found)
+    return Text(f'theme {found}; to keep it: theme = "{found}" in [terminal] of ~/.outlive/outlive.toml', "quiet")
 
 
 @command("", "begin a new session; this one can be resumed any time", resting=True)
