@@ -2,7 +2,6 @@
 the status line. prompt_toolkit draws inline: it never takes over the screen and never reprints the scrollback."""
 
 import asyncio
-import os
 import signal
 import time
 from collections.abc import Coroutine, Sequence
@@ -10,8 +9,11 @@ from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any
 
-from prompt_toolkit.application import Application
+from prompt_toolkit.application import Application, in_terminal
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
+from prompt_toolkit.document import Document
+from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, StyleAndTextTuples
 from prompt_toolkit.layout import (
@@ -31,22 +33,23 @@ from rich.text import Text
 
 from outlive.cli.chat import status
 from outlive.cli.chat.completing import ChatCompleter
+from outlive.cli.chat.editing import EditorFailed, edited
 from outlive.cli.chat.entering import enter, kind_of
 from outlive.cli.chat.history import ProjectHistory
-from outlive.cli.chat.keys import bindings
+from outlive.cli.chat.keys import bindings, vim_mode
 from outlive.cli.chat.pasting import Pastes
 from outlive.cli.chat.picker import PickerRow
 from outlive.cli.chat.picker.widget import Picker
 from outlive.cli.chat.preferences import Theme
 from outlive.cli.chat.question import KEY_PAUSE_SECONDS, Questions, asked, is_sentence
 from outlive.cli.chat.render import progress
+from outlive.cli.chat.render.inline import InlineApplication, menu
 from outlive.cli.chat.render.item import Hanging, Item, Rhythm
-from outlive.cli.chat.render.output import SteadyOutput, captured, reflows
+from outlive.cli.chat.render.output import SteadyOutput, captured
 from outlive.cli.chat.render.paint import Look, Painter
 from outlive.cli.chat.render.themes import interface
 from outlive.cli.chat.slash import obey
 from outlive.cli.chat.talk import ChatSetup, Talk
-from outlive.cli.chat.words import cut
 from outlive.printable import clean
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
@@ -57,20 +60,6 @@ SECOND_CTRL_C_SECONDS = 2.0
 ESC_SECONDS = 0.1
 """Seconds after which an Esc is a key of its own and not the beginning of another key."""
 MAX_INPUT_ROWS = 10
-MAX_MENU_ROWS = 8
-
-
-class InlineApplication(Application[None]):
-    """Corrects for terminals that rewrap lines when they get narrower, which moves the cursor down."""
-
-    def _on_resize(self) -> None:
-        screen, cursor = self.renderer.last_rendered_screen, self.renderer._cursor_pos
-        columns = self.output.get_size().columns
-        if screen is not None and reflows(os.environ):
-            rows = (screen.data_buffer[y] for y in range(cursor.y))
-            wide = (max((x for x, cell in row.items() if cell.char.strip()), default=0) + 1 for row in rows)
-            self.output.cursor_up(sum(-(-cells // columns) - 1 for cells in wide) + cursor.x // columns)
-        super()._on_resize()
 
 
 class Screen:
@@ -85,6 +74,8 @@ class Screen:
         )
         self.pastes = Pastes()
         self.hint = ""
+        self.editing = False
+        """The input is open in an editor."""
         self._rhythm = Rhythm()
         self._printed: list[str] = []
         self._stopped_at = -SECOND_CTRL_C_SECONDS
@@ -103,6 +94,8 @@ class Screen:
             layout=self._layout(),
             style=DynamicStyle(lambda: _style(self.talk.preferences.theme)),
             key_bindings=bindings(self),
+            editing_mode=EditingMode.VI if setup.preferences.keys == "vim" else EditingMode.EMACS,
+            cursor=ModalCursorShapeConfig() if setup.preferences.keys == "vim" else None,
             output=self.output,
             erase_when_done=True,
             min_redraw_interval=REDRAW_SECONDS,
@@ -143,6 +136,25 @@ class Screen:
             if self.talk.working or self.questions.open:
                 self.app.invalidate()
 
+    def edit(self) -> None:
+        """Open the input in the user's editor."""
+        self._start(self._edit())
+
+    async def _edit(self) -> None:
+        if self.editing:
+            return
+        self.editing = True
+        try:
+            async with in_terminal():
+                text = await edited(self.input.text)
+        except EditorFailed as error:
+            self.talk.complain(error.message)
+        else:
+            self.input.document = Document(text, len(text))
+        finally:
+            self.editing = False
+            self.questions.typed()
+
     def leave(self) -> None:
         if self.app.is_running and not (self.app.future and self.app.future.done()):
             self.app.exit()
@@ -176,6 +188,8 @@ class Screen:
 
     def stop(self) -> None:
         """Handle Ctrl-C: stop the run, else clear the input; a second one leaves."""
+        if self.editing:
+            return  # it was meant for the editor
         now = time.monotonic()
         twice = now - self._stopped_at < SECOND_CTRL_C_SECONDS
         self._stopped_at = now
@@ -310,7 +324,10 @@ class Screen:
             ),
             DynamicContainer(lambda: self.picker.container if self.picker else Window(height=0)),
             ConditionalContainer(
-                Window(FormattedTextControl(self._menu), dont_extend_height=True),
+                Window(
+                    FormattedTextControl(lambda: menu(self.input.complete_state, self.painter.width)),
+                    dont_extend_height=True,
+                ),
                 Condition(
                     lambda: self.input.complete_state is not None and bool(self.input.complete_state.completions)
                 ),
@@ -346,31 +363,15 @@ class Screen:
         style = "class:prompt.busy" if self.talk.working else "class:prompt"
         return [(style, "> " if line == 0 and wrapped == 0 else "  ")]
 
-    def _menu(self) -> StyleAndTextTuples:
-        state = self.input.complete_state
-        if state is None:
-            return []
-        at = state.complete_index or 0
-        first = max(0, min(at - MAX_MENU_ROWS // 2, len(state.completions) - MAX_MENU_ROWS))
-        shown = state.completions[first : first + MAX_MENU_ROWS]
-        wide = max((len(item.display_text) for item in shown), default=0)
-        room = self.painter.width
-        made: StyleAndTextTuples = []
-        for number, completion in enumerate(shown, first):
-            style = "class:menu.current" if number == state.complete_index else "class:menu"
-            made.append((style, cut(f"  {completion.display_text:<{wide}}", room)))
-            made.append(("class:menu.meta", cut(f"  {completion.display_meta_text}", max(0, room - wide - 2))))
-            made.append(("", "\n"))
-        return made[:-1]
-
     def _status(self) -> AnyFormattedText:
         hint = "stopping; Ctrl-C again leaves" if self.talk.working and self.talk.stopping else self.hint
         if hint:
             return [("class:menu.meta", f"  {hint}")]
         if self.talk.facts is None:
             return ""
-        painter = self.painter
-        return ANSI("  " + "".join(painter.lines(status.line(self.talk.facts, painter.width - 2))[:1]))
+        painter, mode = self.painter, vim_mode(self.app)
+        line = status.line(self.talk.facts, painter.width - 2 - len(mode))
+        return ANSI(f"  {mode}" + "".join(painter.lines(line)[:1]))
 
 
 @cache

@@ -33,6 +33,7 @@ KEYS = (
     ("Ctrl-D", "leave"),
     ("Ctrl-O", "the last results in full"),
     ("Ctrl-R, ↑, ↓", "search and walk through what you said before"),
+    ("Ctrl-G", "edit the input in $VISUAL or $EDITOR"),
     ("Shift+Tab", "next mode: ask, accept-edits, plan"),
     ("@", "complete the name of a file"),
     ("!", "at the start: run a shell command yourself; the agent sees it with your next words"),
