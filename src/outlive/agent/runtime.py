@@ -440,13 +440,20 @@ class Runtime:
         """Extract memories from a run, after the extraction of the run before it."""
         if after is not None:
             await after
-        await memory.after_run(self._answer_to)
+        await memory.after_run(self._answer_to, self._answer_here)
 
     async def _answer_to(self, prompt: str) -> str:
         """Ask the model something outside of the conversation."""
         message = Message("user", (Text(prompt),))
+        return await self._answered(Request("", (), (message,), "", 0))
+
+    async def _answer_here(self, prompt: str) -> str:
+        """Ask the model at the end of the conversation, which the provider's cache holds; nothing of it is kept."""
+        return await self._answered(self.session.question(prompt))
+
+    async def _answered(self, request: Request) -> str:
         async with asyncio.timeout(SUMMARY_SECONDS):
-            reply = await whole_reply(self.parts.model, Request("", (), (message,), "", 0))
+            reply = await whole_reply(self.parts.model, request)
         self._spent(reply.usage)
         return plain_text(reply.blocks)
 

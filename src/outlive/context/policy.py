@@ -49,7 +49,8 @@ class Policy(Struct, frozen=True, kw_only=True):
         ),
     ] = 16
     target: Annotated[
-        float, Number("Lines are kept up to this share of the window even if they are not worth much; no pass aims below it")
+        float,
+        Number("No pass aims below this share of the window; what is worth its price may fill more"),
     ] = 0.1
     cold: Annotated[float, Number("A cold cache is rewritten anyway, so a pass already starts above this share")] = (
         0.3
@@ -180,6 +181,8 @@ SMALLEST_GAIN, GAIN_TOKENS = 0.06, 2_500
 """A pass that frees less of the window than this, or less than so many tokens, is not worth a broken cache."""
 ASKED_GAIN = 0.02
 """Of the window: what a pass that somebody asked for must free."""
+CACHE_READ = 0.1
+"""Cache-read price divided by the plain input price."""
 CACHE_WRITE = 12.5
 """Cache-write price divided by cache-read price."""
 MERGE_REQUESTS = 16
