@@ -18,7 +18,7 @@ from outlive.agent.log.session_log import DEFAULT_WINDOW, SessionOptions
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
 from outlive.agent.parts import AgentParts, Summaries
-from outlive.agent.policies import policy_named
+from outlive.agent.policies import policy_named, without_cold_passes
 from outlive.agent.prompt import system_prompt
 from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
@@ -73,6 +73,8 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     policy: str | None = None
     summary: Summaries | None = None
     """Who writes the summary of a pass, and when."""
+    cold_pass: bool | None = None
+    """Whether a pass is made because the provider's cache has expired."""
     allow: Sequence[str] = ()
     deny: Sequence[str] = ()
     add_dirs: Sequence[str] = ()
@@ -149,8 +151,8 @@ class AgentFactory:
             catch_up(agent.context, interrupted=interrupted)
             agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
             agent.interrupted_calls = started
-            if opened.due(time.time()) == "cold":
-                agent.notices.append(_cold(opened.engine, model.price))
+            if notice := _cold(opened.engine, model.price, passes=self._cold_pass):
+                agent.notices.append(notice)
             agent.notices += [
                 f"still running from before: {orphan.text} (process group {orphan.pid})" for orphan in orphans
             ]
@@ -173,7 +175,14 @@ class AgentFactory:
         context = self._context
         window, _ = self.context_window(model)
         policy = policy_named(self.options.policy or str(context.get("policy", "rich")), context["policies"])
+        if not self._cold_pass:
+            policy = without_cold_passes(policy)
         return {"window": window, "policy": policy, "mask": self.masker}
+
+    @property
+    def _cold_pass(self) -> bool:
+        chosen = self.options.cold_pass
+        return bool(self._context.get("cold_pass", True)) if chosen is None else chosen
 
     @property
     def _wanted_tools(self) -> str:
@@ -381,14 +390,22 @@ def _checked(options: AgentOptions) -> AgentOptions:
         raise ConfigError(f"{name} = {value!r}: {takes}") from None
 
 
-def _cold(engine: Engine, price: Price | None) -> str:
-    """Say what a pass saves on the next request, because the provider's cache has expired."""
-    as_is, after = engine.used, engine.left_by_pass
-    tokens = f"about {after:,} tokens instead of {as_is:,}"
-    if price:
-        costs = (price.of(Usage(cache_write=count)) for count in (after, as_is))
-        tokens += " (${:.2f} instead of ${:.2f})".format(*costs)
-    return f"the provider's cache has expired, so a pass comes before the next request: {tokens}"
+def _cold(engine: Engine, price: Price | None, *, passes: bool) -> str:
+    """What the next request costs as it is and after a pass, if the provider's cache has expired and a pass would
+    save enough; else empty."""
+    now = time.time()
+    as_is, after = engine.used, engine.left_by_cold_pass
+    if not engine.is_cold(now) or as_is - after < engine.budget.gain or (passes and engine.due(now) != "cold"):
+        return ""
+
+    def dollars(tokens: int) -> str:
+        return f" (${price.of(Usage(cache_write=tokens)):.2f})" if price else ""
+
+    if passes:
+        saves = f"about {after:,} tokens{dollars(after)} instead of {as_is:,}{dollars(as_is)}"
+        return f"the provider's cache has expired, so a pass comes before the next request: {saves} (--no-cold-pass)"
+    costs = f"about {as_is:,} tokens{dollars(as_is)}, after a pass {after:,}{dollars(after)} (/compact makes one)"
+    return f"the provider's cache has expired, so the next request is written to it whole: {costs}"
 
 
 def _folder(root: Path, name: str) -> Path:

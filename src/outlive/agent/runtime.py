@@ -399,4 +399,4 @@ class Runtime:
         """Extract memories from a run, after the extraction of the run before it."""
         if after is not None:
             await after
-        await memory.after_run(self._passes.answer_to)
+        await memory.after_run(self._passes.answer_to, self._passes.answer_here)

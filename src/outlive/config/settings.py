@@ -161,6 +161,14 @@ SETTINGS = (
         option="--summary",
     ),
     Setting(
+        "context",
+        "cold_pass",
+        bool,
+        "When the provider's cache has expired, make a pass before the next request.",
+        default=True,
+        option="--cold-pass",
+    ),
+    Setting(
         "memory",
         "extract",
         str,
