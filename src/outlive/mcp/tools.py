@@ -150,10 +150,8 @@ def memory_search(given: MemorySearchCall, backend: Backend) -> CallAnswer:
     from outlive.memory.search import found_text
 
     text = found_text(backend.finder, given.query, given.limit)
-    if foreign := len(backend.memories.foreign()):
-        text += (
-            f"\n(memories that came with this folder: {foreign}, not shown before the user has looked: outlive trust)"
-        )
+    if untrusted := len(backend.memories.untrusted()):
+        text += f"\n(memories that came with this folder: {untrusted}, not shown before the user runs: outlive trust)"
     return CallAnswer(text)
 
 

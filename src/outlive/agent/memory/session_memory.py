@@ -104,7 +104,7 @@ class SessionMemory:
     def problem(self) -> str:
         """One line about memories that are not used because they cannot be read or must not be shown; else empty."""
         memories = self.memories.all()
-        mine = [memory for memory in memories if not memory.provenance.foreign]
+        mine = [memory for memory in memories if not memory.provenance.untrusted]
         found = [f"{p.where} ({p.what})" for store in self.memories.stores.values() for p in store.left_out()]
         found += [
             f"{key_of(memory)} ({reason})"
@@ -117,9 +117,9 @@ class SessionMemory:
             problems.append(
                 f"memories that are not used: {', '.join(found[:MAX_NAMED])}{more}. See outlive memory doctor"
             )
-        if foreign := len(memories) - len(mine):
+        if untrusted := len(memories) - len(mine):
             problems.append(
-                f"memories that came with this folder: {foreign}, not used before you look (outlive trust)"
+                f"memories that came with this folder: {untrusted}, not used before you look (outlive trust)"
             )
         return mask("; ".join(problems))
 

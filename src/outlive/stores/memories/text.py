@@ -38,9 +38,11 @@ _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*): (.+)")
 _MAX_NODES = 2_000
 _KEYS = (
-    *("name", "description", "type", "scope", "keys", "date", "provenance", "created", "updated", "last_used"),
+    *("name", "description", "type", "scope", "keys", "date", "provenance", "created", "updated"),
     *("supersedes", "derived_from", "archived", "revision", "version"),
 )
+_OBSOLETE = ("last_used",)
+"""Keys of older versions: read over, and not written again."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -168,12 +170,11 @@ def _memory(form: dict[str, Any], body: str, slug: str, written: datetime) -> Me
         "provenance": _provenance(form),
         "created": created,
         "updated": _moment(form, "updated") or max(created, written),
-        "last_used": _moment(form, "last_used"),
         "supersedes": _texts(form, "supersedes"),
         "derived_from": _texts(form, "derived_from"),
         "archived": _moment(form, "archived"),
         "revision": _text(form, "revision") or 1,
-        "extra": {str(key): value for key, value in form.items() if key not in _KEYS},
+        "extra": {str(key): value for key, value in form.items() if key not in (*_KEYS, *_OBSOLETE)},
     }
     return msgspec.convert(fields, Memory, strict=False)
 

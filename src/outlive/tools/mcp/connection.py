@@ -24,7 +24,7 @@ from outlive.errors import OutliveError
 from outlive.printable import one_line
 from outlive.secrets import Masker
 from outlive.tools.errors import ToolError
-from outlive.tools.mcp.results import foreign
+from outlive.tools.mcp.results import untrusted_text
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -64,7 +64,7 @@ class ServerConnection:
         self.problem = ""
         """Why it ended or failed, in our words."""
         self.details = ""
-        """What it said about that, bounded and masked; foreign, so that notes of the harness do not repeat it."""
+        """What it said about that, bounded and masked. It is untrusted: notes of the harness do not repeat it."""
         self.tools: dict[str, RemoteTool] = {}
         self.unusable = 0
         """Tools whose names no rule can spell: they are not offered."""
@@ -102,7 +102,7 @@ class ServerConnection:
         if self.state == "starting":
             raise ToolError(f"MCP server {self.name} is still starting; try again later")
         if self.state != "ready":
-            details = f"\n{foreign(self.name, self.details)}" if self.details else ""
+            details = f"\n{untrusted_text(self.name, self.details)}" if self.details else ""
             raise ToolError(f"{self._obituary()}{details}")
 
     async def refresh(self) -> None:
@@ -128,7 +128,7 @@ class ServerConnection:
             if self._over.is_set() or _is_lost(error):
                 self._over.set()
                 message = f"MCP server {self.name} was lost; {tool} may have been done or not. {self._next_start()}"
-            raise ToolError(f"{message}\n{foreign(self.name, self._said(error))}") from None
+            raise ToolError(f"{message}\n{untrusted_text(self.name, self._said(error))}") from None
 
     async def close(self) -> None:
         """End it: by itself within bounds, else by force."""
