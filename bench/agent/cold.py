@@ -33,8 +33,8 @@ mark("click and the options")
 import outlive.cli.agent.start, outlive.cli.agent.headless
 mark("our modules")
 from outlive.config import Workspace
-from outlive.agent.factory import Opener, Options
-agent = Opener(Workspace.find(), Options(model=sys.argv[1])).open()
+from outlive.agent.factory import AgentFactory, AgentOptions
+agent = AgentFactory(Workspace.find(), AgentOptions(model=sys.argv[1])).open()
 mark("session, client and SDK")
 import asyncio, json
 asyncio.run(agent.ask("hello"))
@@ -103,11 +103,11 @@ def _searches(root: Path) -> None:
 
 def _embed(root: Path) -> None:
     """Made-up vectors in the cache: real ones would take minutes, and a search does not care."""
-    book = Memories.open("files:.tasks", base=root)
-    cache = cache_of(book)
+    memories = Memories.open("files:.tasks", base=root)
+    cache = cache_of(memories)
     if cache is not None:
-        embedded([entry_of(memory) for memory in book.all()], cache)
-    book.close()
+        embedded([entry_of(memory) for memory in memories.all()], cache)
+    memories.close()
 
 
 def _timed(name: str, words: Sequence[str], root: Path) -> None:

@@ -18,7 +18,7 @@ from outlive.mcp.texts import READY, STATE
 from outlive.stores.tasks.protocol import TaskReader
 from outlive.tasks.waiting import until
 
-MOST = 100
+MAX_SUBSCRIPTIONS = 100
 """Subscriptions of the older form; the oldest makes way."""
 STOP = ""
 _Context = ServerRequestContext[Any, Any]
@@ -57,7 +57,7 @@ class Changes:
     async def subscribe(self, context: _Context, given: SubscribeRequestParams) -> EmptyResult:
         if str(given.uri) in (READY, STATE):  # the text behind a handle never changes
             self._sessions[_key(context, given.uri)] = context.session
-            if len(self._sessions) > MOST:
+            if len(self._sessions) > MAX_SUBSCRIPTIONS:
                 del self._sessions[next(iter(self._sessions))]
             await self._watch()
         return EmptyResult()

@@ -75,7 +75,7 @@ class SessionMemory:
         """Whether the user worked in a session. A log that came with the folder does not prove the user's
         words."""
         self._finder = Finder(memories)
-        self._tidying = ConsolidationScheduler(memories, store, self._tell, consolidation)
+        self._consolidation = ConsolidationScheduler(memories, store, self._tell, consolidation)
         self._looked: dict[str, Memory] = {}
         self._index = ""
         self._runs = 0
@@ -202,7 +202,7 @@ class SessionMemory:
                 self._offer(offers)
             self._mark_learned(events[-1].id if events else 0, problem)
             self._catch_up()
-            await self._tidying.when_due(ask)
+            await self._consolidation.when_due(ask)
         except OutliveError as error:
             self._tell(f"nothing was learned from this: {error}")
 
@@ -307,7 +307,7 @@ class SessionMemory:
 
     def hurry(self) -> None:
         """The session is closing: postpone what can be done another time."""
-        self._tidying.hurry()
+        self._consolidation.hurry()
 
     def close(self) -> None:
         self._finder.close()

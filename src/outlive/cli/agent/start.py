@@ -77,7 +77,7 @@ def _chat(factory: AgentFactory, workspace: Workspace, session: str | None) -> i
         settle()
         return agent
 
-    return chat(open_agent, store=factory.logs, root=workspace.root, session=session, choose=factory.choose)
+    return chat(open_agent, store=factory.logs, root=workspace.root, session=session, choose=factory.resolve_model)
 
 
 def _session(workspace: Workspace, url: str | None, wanted: str | None) -> str:

@@ -2,9 +2,9 @@
 
 from outlive.clients.answers.call import ClientAnswer, HookCall, recall_hint
 
-LARGEST_BRIEF = 10_000
+MAX_BRIEF_CHARS = 10_000
 """Characters: what Claude Code takes from a hook as it is. More of it costs money and compactions."""
-SMALLEST_BRIEF = 3_000
+MIN_BRIEF_CHARS = 3_000
 BRIEF_SHARE = 0.0125
 """Of what the client compacts at a time, because each later request reads the brief again."""
 SUMMARY_INSTRUCTIONS = (
@@ -30,5 +30,5 @@ def after_compaction(call: HookCall) -> ClientAnswer:
         see_tasks(log.session, call.stores.tasks, call.client, call.session)
         history = log.session.engine.history
         share = BRIEF_SHARE * CHARS_PER_TOKEN * history.index.tokens / (compactions + 1)
-        limit = round(min(max(share, SMALLEST_BRIEF), LARGEST_BRIEF))
+        limit = round(min(max(share, MIN_BRIEF_CHARS), MAX_BRIEF_CHARS))
         return ClientAnswer(brief(history, limit, recall=recall_hint(call)))
