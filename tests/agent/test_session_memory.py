@@ -370,8 +370,6 @@ def test_memories_are_tidied_when_it_is_due_and_not_on_each_turn(context: Memory
 def test_what_goes_wrong_is_said_and_disturbs_nothing(
     context: MemorySession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    context: MemorySession, monkeypatch: pytest.MonkeyPatch
-) -> None:
     at = context.open("s")
     assert any("not remembered" in note for note in context.turn(at, "Remember that password=hunter2hunter2"))
 

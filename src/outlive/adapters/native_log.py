@@ -22,7 +22,7 @@ from outlive.agent.recall import lines_of
 from outlive.agent.session import Session
 from outlive.config import Workspace
 from outlive.context.policy import RICH, Policy
-from outlive.context.view import EMPTY
+from outlive.context.rendering import EMPTY
 from outlive.errors import OutliveError
 from outlive.events import VERSION, AssistantSaid, Checkpointed, Event, SessionStarted, ToolFinished, UserSaid
 from outlive.messages import Block, Message, Opaque, Role, Text, ToolResult

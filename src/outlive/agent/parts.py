@@ -10,6 +10,7 @@ from outlive.limits import Limit
 from outlive.models.protocol import Model
 from outlive.secrets import Masker, mask
 from outlive.tasks.graph import TaskGraph
+from outlive.tools.changes.recorder import ChangeRecorder
 from outlive.tools.mcp.servers import McpServers
 from outlive.tools.permissions.asking import PermissionMode
 from outlive.tools.permissions.fence import Fence
@@ -44,6 +45,8 @@ class AgentParts:
     """Called when the user chooses a mode for a session. Only a mode recorded this way is restored on resume."""
     summaries: Summaries = "asked"
     owner: str = "agent"
+    changes: ChangeRecorder | None = None
+    """Records the files that calls change, unless that is switched off."""
     mcp: McpServers | None = None
     """MCP servers that are stopped with the agent."""
     mask: Masker = mask

@@ -10,11 +10,13 @@ from dataclasses import replace
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
+from outlive.agent.attachments.shell import ShellResults, run_for_user
 from outlive.agent.commands.orphans import OrphanChoice, became
 from outlive.agent.log.masking import masked
 from outlive.agent.memory.session_memory import SessionMemory
 from outlive.agent.parts import AgentParts
 from outlive.agent.passes import Passes
+from outlive.agent.rewind import Rewound, revert_restore, rewind
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
 from outlive.agent.tool_session import SessionAdapter
@@ -29,12 +31,13 @@ from outlive.request import OutputFormat
 from outlive.result import DeniedCall, RunResult
 from outlive.stream import StreamEvent, ToolOutput
 from outlive.tools.builtin.task_context import catch_up, keep_claims
+from outlive.tools.changes.restore import Restored
 from outlive.tools.files.read_tracker import ReadTracker
 from outlive.tools.permissions.asking import MODES, PermissionMode
 from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.process_table import identify
 from outlive.tools.processes.session_commands import Processes
-from outlive.tools.protocol import ToolContext
+from outlive.tools.protocol import ToolContext, ToolOutcome
 from outlive.tools.runner import Runner
 
 MAX_STOP_HOOK_BLOCKS = 3
@@ -79,6 +82,8 @@ class Runtime:
         """The memory of this session, if it has one."""
         self.orphans: tuple[Orphan, ...] = ()
         """Commands of an earlier process of this session that still run, until `take_over`."""
+        self.interrupted_calls: tuple[str, ...] = ()
+        """Calls of a dead process that had started, until `take_over`."""
         self.orphan_choice: OrphanChoice | None = None
         """What to do with them, if the user chose beforehand."""
         self._news: list[str] = []
@@ -88,8 +93,10 @@ class Runtime:
         self.closing: list[Callable[[], object]] = []
         """Called on close."""
         self._passes = Passes(session, lambda: self.parts)
+        self._shell = ShellResults()
         for event in session.events:
             self.spending.take(event)
+            self._shell.take(event)
         session.watch(self._saw)
         self.context = ToolContext(
             root=parts.root,
@@ -103,6 +110,7 @@ class Runtime:
             output=lambda call_id, text: self.tell(ToolOutput(call_id, text)),
             owner=parts.owner,
             mask=parts.mask,
+            changes=parts.changes,
         )
 
     # -- what a face does
@@ -158,7 +166,7 @@ class Runtime:
             memories = await self.memory.relevant(plain_text(blocks), self._passes.answer_to)
             more += [Text(memories, "memory")] if memories else []
         self.session.change_system(self.parts.system(), self.parts.toolbox.schemas(), may_wait=True)
-        self.session.user_said((*blocks, *more), queued=tuple(queued))
+        self.session.user_said((*blocks, *self._shell.blocks, *more), queued=tuple(queued))
         return await self._go_on()
 
     async def go_on(self) -> RunResult:
@@ -178,6 +186,10 @@ class Runtime:
                 self.session.log(ToolStarted, calls=(orphan.call,), process=identify(pid))
             said.setdefault(orphan.call, []).append(sentence)
         self.orphans = ()
+        interrupted, self.interrupted_calls = self.interrupted_calls, ()
+        if self.parts.changes is not None:
+            for call in interrupted:
+                await self.parts.changes.interrupted(call)
         waiting = {call.id for call in self.session.engine.history.waiting}
         self._news += [text for call, texts in said.items() if call not in waiting for text in texts]
         self.session.settle({call: ". ".join(texts) for call, texts in said.items()})
@@ -249,10 +261,31 @@ class Runtime:
             self._interrupted = True
             self._work.cancel()
 
+    async def shell(self, command: str, call: str) -> ToolOutcome:
+        """Run a command that the user typed, under the id `call`. Raises AgentBusy during a run, and ToolError."""
+        with self._alone():
+            return await run_for_user(command, replace(self.context, call_id=call), self.session)
+
     async def compact(self, focus: str = "") -> Compacted | None:
         """Compact now, with a summary by the model; returns None if that saves nothing. Raises AgentBusy."""
         with self._alone():
             return await self._passes.compact(focus)
+
+    async def rewind(self, event: int, *, conversation: bool = True, files: bool = True) -> Rewound:
+        """Go back to before the prompt of this event. Raises NothingToUndo if there is none, AgentBusy during a
+        run."""
+        with self._alone():
+            await self.take_over()
+            changes = self.parts.changes
+            rewound = await rewind(self.session, changes, event, conversation=conversation, files=files)
+            if conversation:
+                self.unqueue()
+            return rewound
+
+    async def revert_restore(self) -> Restored:
+        """Put the files back to what they were before the last rewind."""
+        with self._alone():
+            return await revert_restore(self.session, self.parts.changes)
 
     @property
     def mode(self) -> PermissionMode:
@@ -325,6 +358,7 @@ class Runtime:
 
     def _saw(self, event: Event) -> None:
         self.spending.take(event)
+        self._shell.take(event)
         self.tell(event)
 
     def _ask_to_compact(self, focus: str) -> None:
@@ -332,6 +366,8 @@ class Runtime:
 
     async def _at_seam(self) -> None:
         """Between two requests: send queued words, renew claims, make a pass that was asked for or is due."""
+        if results := self._shell.blocks:
+            self.session.user_said(results)
         for event, words in list(self.session.engine.history.queued.items()):
             self.session.user_said(words, queued=(event,))
         news, self._news = self._news, []

@@ -11,7 +11,7 @@ from outlive.agent.log.world import MISSING_HASH, LastSeen, World
 from outlive.context.engine import Engine
 from outlive.context.policy import RICH, Policy
 from outlive.context.state_block import shortened
-from outlive.events import Checkpointed, Compacted, Event, KnownEvent, Noted, SessionStarted, StateShown
+from outlive.events import Checkpointed, Compacted, Event, FilesChanged, KnownEvent, Noted, SessionStarted, StateShown
 from outlive.request import OutputFormat
 from outlive.state import WorkingState
 from outlive.stores.logs.buffer import Buffer
@@ -58,6 +58,8 @@ class SessionLog:
         self._seen = LastSeen()
         self.started = StartedCommands()
         """Commands recorded in the log."""
+        self.file_changes: list[FilesChanged] = []
+        """All changes of files, those of undone events included, oldest first."""
         self.began = clock()
         """When the session began, or the session that it was forked from."""
         self._passes: set[int] = set()
@@ -185,6 +187,8 @@ class SessionLog:
             self.began = event.time
         elif isinstance(event, Compacted):
             self._passes.add(event.id)
+        elif isinstance(event, FilesChanged):
+            self.file_changes.append(event)
         elif isinstance(event, Checkpointed):
             self._checkpoints[event.label] = event
 

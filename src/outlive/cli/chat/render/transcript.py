@@ -115,6 +115,11 @@ class Transcript:
             case _:
                 return list(_notes(happened))
 
+    def begin(self, call: ToolCall) -> None:
+        """Show a command that the user typed as running."""
+        self._calls[call.id] = call
+        self.running[call.id] = Running(call, self.clock())
+
     def rest(self) -> list[Item]:
         """End the run; returns the remaining items."""
         items = self._blocks(self.flow.finish())
