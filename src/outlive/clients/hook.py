@@ -41,7 +41,7 @@ def main(client: str) -> None:
         signal.signal(signal.SIGALRM, _late)
         signal.alarm(TIME_LIMITS.get(event.get("hook_event_name"), DEFAULT_TIME_LIMIT))
         text = encoded(client, event, answer(HookCall(client, event)))
-    except BaseException as error:  # noqa: BLE001 - nothing of ours may stop the client
+    except BaseException as error:  # noqa: BLE001 - an error of a hook must not stop the client
         signal.alarm(0)
         text = _failed(error, locals().get("event"))
     sys.stdout.write(text)
@@ -62,7 +62,7 @@ def keep_result(arguments: "Mapping[str, Any]") -> str:
             return ""
         with closing(HookCall("claude-code", event, _open_logs().open)) as call:
             return encoded("claude-code", event, answer(call))
-    except Exception as error:  # noqa: BLE001 - nothing of ours may stop the client
+    except Exception as error:  # noqa: BLE001 - an error of a hook must not stop the client
         return _failed(error, event)
 
 

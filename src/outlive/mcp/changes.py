@@ -19,7 +19,7 @@ from outlive.stores.tasks.protocol import TaskReader
 from outlive.tasks.waiting import until
 
 MAX_SUBSCRIPTIONS = 100
-"""Subscriptions of the older form; the oldest makes way."""
+"""Subscriptions of the older form; one more replaces the oldest."""
 STOP = ""
 _Context = ServerRequestContext[Any, Any]
 _log = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ class Changes:
             backend.close()
 
     def _stopped(self) -> bool:
-        """Stop, unless somebody has subscribed meanwhile."""
+        """Stop, unless a client has subscribed in the meantime."""
         with self._lock:
             if self._streams or self._sessions:
                 return False
@@ -136,7 +136,8 @@ def _finish(began: "asyncio.Future[None]") -> None:
 
 
 def _key(context: _Context, uri: object) -> tuple[str, int]:
-    """The resource and the connection: each request has a session of its own, but its client's greeting is one."""
+    """Key of a subscription: the resource and the connection. Each request has a session of its own; the parameters of
+    the client's `initialize` are the same object for all of a connection."""
     return str(uri), id(context.session.client_params)
 
 

@@ -180,7 +180,7 @@ class Sessions:
 
 
 def _is_derived(info: SessionInfo) -> bool:
-    """Whether nobody works in a session: it is derived, or a sub-agent's."""
+    """Whether no user works in a session: it was derived from another, or belongs to a sub-agent."""
     return info.replay or is_subagent(info.id)
 
 

@@ -8,7 +8,7 @@ MIN_BRIEF_CHARS = 3_000
 BRIEF_SHARE = 0.0125
 """Of what the client compacts at a time, because each later request reads the brief again."""
 SUMMARY_INSTRUCTIONS = (
-    "Keep handles such as @h12 as they are: they stand for full texts that can be recalled. Quote the user's "
+    "Keep handles such as @h12 as they are: they name full texts that can be recalled. Quote the user's "
     "standing instructions and the current request word for word; do not paraphrase, add or withdraw any of them. Be "
     "brief about the rest: plan, tasks, files and the lines that matter are given back from a log."
 )

@@ -26,7 +26,7 @@ class OpenLogs:
 
     @contextmanager
     def open(self, call: HookCall) -> Iterator[Followed]:
-        """The log of the session of a call; nobody else can write to it meanwhile. Raises SessionBusy."""
+        """The log of the session of a call, locked against other writers. Raises SessionBusy."""
         key = str(call.workspace.project), followed_id(call.client, call.session)
         log = self._woken(key)
         if log is None:

@@ -73,7 +73,7 @@ def lock_path(path: Path) -> Path:
 
 
 def ask(path: Path, request: dict[str, Any], *, seconds: float = PATIENCE) -> dict[str, Any]:
-    """Send one request and return the answer. Raises OSError if nobody answers."""
+    """Send one request and return the answer. Raises OSError if no server answers."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(seconds)
         connection.connect(str(path))

@@ -15,7 +15,7 @@ recall   client, session, handle or query (with a handle: lines of it that conta
 end      -> {}: the server closes its logs and ends
 
 Whatever goes wrong is answered as {"error", "hint"}; the client then sends its own messages. A request has at most 64
-MiB. Requests are worked on one after the other. The server ends when nobody asked for half an hour.
+MiB. Requests are worked on one after the other. The server ends after half an hour without a request.
 """
 
 import asyncio
@@ -91,7 +91,7 @@ class RecallAsked(msgspec.Struct, frozen=True, tag_field="do", tag="recall"):
 
 
 class PingAsked(msgspec.Struct, frozen=True, tag_field="do", tag="ping"):
-    """Is anybody there?"""
+    """Answer that the server is running."""
 
 
 class EndAsked(msgspec.Struct, frozen=True, tag_field="do", tag="end"):
@@ -116,7 +116,7 @@ class ClientServer:
         self._ended = asyncio.Event()
 
     async def run(self, path: Path) -> None:
-        """Serve until nobody asks any more. The caller has the lock of the socket."""
+        """Serve until half an hour passes without a request. The caller holds the lock of the socket."""
         with suppress(FileNotFoundError):
             path.unlink()
         before = os.umask(0o177)
@@ -251,7 +251,7 @@ class ClientServer:
         return Session(Buffer(log.session), history=log.events)
 
     def _release(self, before: float) -> None:
-        """Close the sessions that nobody asked for since."""
+        """Close the sessions without a request since then."""
         for key in [key for key, (_, used) in self._open.items() if used <= before]:
             self._close(key)
 
@@ -278,7 +278,7 @@ def _inode(path: Path) -> int:
 
 
 def serve(workspace: Workspace) -> Path | None:
-    """Serve this workspace until nobody asks any more; None if another process does so already."""
+    """Serve this workspace until requests stop; None if another process serves it already."""
     path = socket_path(workspace)
     private_folder(path.parent)
     held = lock(path)

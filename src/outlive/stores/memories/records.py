@@ -39,7 +39,7 @@ class Provenance(msgspec.Struct, frozen=True, omit_defaults=True):
     session: str = ""
     event: int = 0
     confirmed: bool = False
-    """The user confirmed it although somebody else said it."""
+    """The user confirmed it although the user did not say it."""
     untrusted: bool = msgspec.field(default=False, name="foreign")
     """Computed, never stored: it came with its folder, and this home does not confirm its provenance."""
 

@@ -27,7 +27,7 @@ from outlive.stores.memories.records import (
 )
 
 MAX_YAML_CHARS = 16_000
-"""Characters of a frontmatter that somebody wrote by hand; the parser takes long for some of the longer ones."""
+"""Characters of a frontmatter written by hand; the parser is slow for some longer ones."""
 _FENCE = "---"
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:[ ./-][A-Za-z0-9_]+)*")
 _UNPLAIN = re.compile(r"(?i)y|n|yes|no|on|off|true|false|null")
@@ -65,7 +65,7 @@ def render(memory: Memory) -> bytes:
 
 
 def parse(raw: bytes, *, slug: str, where: str, written: datetime = _EPOCH) -> Memory:
-    """Read such a file, or one that somebody wrote by hand; `written` dates it where it does not say."""
+    """Read such a file, or one written by hand; `written` is the date of a file without one."""
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
@@ -138,7 +138,7 @@ def _yaml(front: str, where: str) -> dict[str, Any]:
 
 
 def _refuse_bombs(form: Any, where: str) -> None:
-    """Aliases can make a small file stand for an endless one."""
+    """Refuse frontmatter that aliases expand without bound."""
     pending, seen = [form], 0
     while pending:
         value = pending.pop()
