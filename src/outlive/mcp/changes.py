@@ -136,8 +136,8 @@ def _finish(began: "asyncio.Future[None]") -> None:
 
 
 def _key(context: _Context, uri: object) -> tuple[str, int]:
-    """Key of a subscription: the resource and the connection. Each request has a session of its own; the parameters of
-    the client's `initialize` are the same object for all of a connection."""
+    """Key of a subscription: the resource and the connection. Each request has a session of its own, but the client's
+    parameters are one object for the whole connection."""
     return str(uri), id(context.session.client_params)
 
 
