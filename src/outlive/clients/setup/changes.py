@@ -107,8 +107,9 @@ def undone(client: str, changes: Iterable[SetupChange]) -> None:
     for change in changes:
         _put(change.path, change.after)
     folders = _folders(client)
-    _journal(client).unlink(missing_ok=True)
-    for folder in sorted(folders, reverse=True):
+    journal = _journal(client)
+    journal.unlink(missing_ok=True)
+    for folder in (*sorted(folders, reverse=True), journal.parent, home()):
         with suppress(OSError):
             folder.rmdir()
 
