@@ -120,7 +120,7 @@ class AgentFactory:
             self.graph = TaskGraph(open_stores(**workspace.store).tasks)
             undo.pop_all()
 
-    def choose(self, spec: str | None = None) -> Model:
+    def resolve_model(self, spec: str | None = None) -> Model:
         """Resolve a model by name, with the fallback of the settings."""
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
@@ -140,7 +140,7 @@ class AgentFactory:
         with ExitStack() as undo:
             memories = self._memories()
             undo.callback(memories.close)
-            model = self._model or self.choose()
+            model = self._model or self.resolve_model()
             opened = self._resume(session, model) if session else self._start(model)
             undo.callback(opened.close)
             orphans = orphans_of(opened.id, opened.started, self.logs) if session else []

@@ -12,10 +12,10 @@ from msgspec.structs import replace as with_fields
 
 from outlive.agent.attachments.shell import ShellResults, run_for_user
 from outlive.agent.commands.orphans import OrphanChoice, became
+from outlive.agent.compaction.passes import Passes
 from outlive.agent.log.masking import masked
 from outlive.agent.memory.session_memory import SessionMemory
 from outlive.agent.parts import AgentParts
-from outlive.agent.passes import Passes
 from outlive.agent.rewind import Rewound, revert_restore, rewind
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending

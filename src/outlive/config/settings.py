@@ -36,15 +36,7 @@ class Setting(NamedTuple):
         """What a value looks like."""
         if self.choices:
             return " | ".join(self.choices)
-        kind = {
-            str: "text",
-            int: "number",
-            float: "number",
-            bool: "true | false",
-            list: "list of texts",
-            dict: "table",
-        }
-        return kind[self.kind] + (f", at least {self.minimum:g}" if self.minimum is not None else "")
+        return KINDS[self.kind] + (f", at least {self.minimum:g}" if self.minimum is not None else "")
 
     def accepts(self, value: object) -> bool:
         if self.kind is list:

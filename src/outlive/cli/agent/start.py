@@ -84,7 +84,12 @@ def _chat(factory: AgentFactory, workspace: Workspace, session: str | None, firs
         return agent
 
     return chat(
-        open_agent, store=factory.logs, root=workspace.root, session=session, first=first, choose=factory.choose
+        open_agent,
+        store=factory.logs,
+        root=workspace.root,
+        session=session,
+        first=first,
+        choose=factory.resolve_model,
     )
 
 

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 from msgspec.structs import asdict
 
-from outlive.agent.background_summary import SUMMARY_SECONDS, BackgroundSummary, SummaryAnswer
+from outlive.agent.compaction.background_summary import SUMMARY_SECONDS, BackgroundSummary, SummaryAnswer
 from outlive.agent.parts import AgentParts
 from outlive.agent.session import Session
 from outlive.events import Compacted, UsageReported
