@@ -35,6 +35,7 @@ from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
+from outlive.models.catalog import CatalogEntry, catalog
 from outlive.models.errors import ModelNotSetUp
 from outlive.models.protocol import Model, Price, Usage
 from outlive.models.resolve import resolve
@@ -129,6 +130,12 @@ class AgentFactory:
         except ModelNotSetUp as error:
             hint = "\n".join(filter(None, [error.hint, self.dotenv.notice()]))
             raise ModelNotSetUp(error.message, hint=hint, code=error.code) from None
+
+    def catalog(self) -> list[CatalogEntry]:
+        """The models that the user can choose from. Asks local servers, which takes a moment."""
+        agent = self.settings.agent
+        named = (self.options.model, agent.get("model"), agent.get("fallback"))
+        return catalog(self._environment(), [str(name) for name in named if name])
 
     def _environment(self) -> dict[str, str]:
         thinking = self.settings.agent.get("thinking")
