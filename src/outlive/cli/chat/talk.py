@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from outlive.agent.attachments.attaching import Attachments
 from outlive.agent.orphans import orphan_question
 from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
@@ -86,6 +87,7 @@ class Talk:
         """Open a session instead of the current one, which stays open on failure."""
         opened = self.setup.open_agent(session, signed(self._ask, AT_TERMINAL))
         await self._let_go()
+        opened.attachments = Attachments(opened)
         self._agent = opened
         self.transcript = Transcript(state=lambda: opened.session.state)
         opened.watch(self._saw)
