@@ -1,14 +1,14 @@
-"""Commands that the user typed after `!`: they run as those of `bash` do, and the model sees them with its next request.
+"""Commands that the user typed after `!`. They run as those of `bash` do; the model sees them with its next request.
 
-Nobody is asked and no deny rule or plan mode counts: these bind the agent, and this is the user. Sandbox, folder, time
-limit and masking are those of `bash`.
+Nobody is asked, and neither deny rules nor plan mode count: these bind the agent, and this is the user. Sandbox,
+folder, time limit and masking are those of `bash`.
 """
 
 import asyncio
 from dataclasses import replace
 
+from outlive.agent.commands.started import SHELL_LABEL
 from outlive.agent.session import Session
-from outlive.agent.started import SHELL_LABEL
 from outlive.events import Checkpointed, Event, Undone, UserSaid
 from outlive.messages import Text
 from outlive.origin import tagged

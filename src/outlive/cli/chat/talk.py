@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from outlive.agent.attachments.attaching import Attachments
-from outlive.agent.orphans import orphan_question
+from outlive.agent.commands.orphans import orphan_question
 from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
 from outlive.cli.chat.render.item import Hanging, Item
@@ -69,7 +69,7 @@ class Talk:
         """The current run was told to stop and has not stopped yet."""
         self._ask = ask
         self._changed = changed
-        self._give_back = give_back
+        self.give_back = give_back
         self._job: asyncio.Task[None] | None = None
         self._agent: Runtime | None = None
         self.transcript = Transcript()
@@ -224,7 +224,7 @@ class Talk:
             if fine:
                 self.start(self.agent.ask())
             else:
-                self._give_back("\n\n".join(self.agent.unqueue()))
+                self.give_back("\n\n".join(self.agent.unqueue()))
         self._changed()
 
     # -- what is shown

@@ -35,6 +35,11 @@ def is_injected(piece: Piece) -> bool:
     return piece.origin in ("harness", "hook", "memory", "stdin")
 
 
+def is_own(piece: Piece) -> bool:
+    """Whether these are words of the user, or of the agent that gave a sub-agent its task."""
+    return piece.kind == "object" or piece.origin in ("user", "parent", "")
+
+
 def at_most(piece: Piece) -> float:
     """Tokens that a text in the user's turn may have, however much room there is."""
     return WALL if piece.origin in ("harness", "hook") else float("inf")

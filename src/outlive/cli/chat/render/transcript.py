@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 from rich.text import Text
 
+from outlive.agent.commands.started import SUBAGENT_LABEL
 from outlive.agent.session import DAMAGE_NOTE
-from outlive.agent.started import SUBAGENT_LABEL
 from outlive.cli.chat.render.cards import Card
 from outlive.cli.chat.render.flow import Block, Flow
 from outlive.cli.chat.render.item import Hanging, Item

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from outlive.context.passes.departures import units_left
-from outlive.context.view import projection_of
+from outlive.context.projection import projection_of
 from outlive.events import Compacted, Event
 from outlive.printable import one_line
 from outlive.web.sessions.past.replay import ReaderEngine, ReplayedPast, prompt_of, view_rows
