@@ -30,6 +30,7 @@ KEYS = (
     ("Esc", "stop the agent"),
     ("Ctrl-C", "stop the agent; twice when it rests: leave"),
     ("Ctrl-D", "leave"),
+    ("Ctrl-V", "paste the image in the clipboard"),
     ("Ctrl-O", "the last results in full"),
     ("Ctrl-R, ↑, ↓", "search and walk through what you said before"),
     ("Shift+Tab", "next mode: ask, accept-edits, plan"),
