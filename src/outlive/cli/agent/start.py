@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from outlive.agent.attachments.attaching import Attachments
 from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.agent.runtime import Runtime
 from outlive.cli.agent.options import CHOOSE
@@ -73,6 +74,7 @@ def start(
         from outlive.cli.agent.headless import run_headless
 
         agent = factory.open(session)
+        agent.attachments = Attachments(agent)
         settle()
         return run_headless(agent, words, output_format or "text", partial=include_partial)
 

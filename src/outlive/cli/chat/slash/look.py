@@ -31,10 +31,11 @@ KEYS = (
     ("Esc Esc", "at rest, with an empty input: go back to before a message"),
     ("Ctrl-C", "stop the agent; twice when it rests: leave"),
     ("Ctrl-D", "leave"),
+    ("Ctrl-V", "paste the image in the clipboard"),
     ("Ctrl-O", "the last results in full"),
     ("Ctrl-R, ↑, ↓", "search and walk through what you said before"),
     ("Shift+Tab", "next mode: ask, accept-edits, plan"),
-    ("@", "complete the name of a file"),
+    ("@", "put in a file, lines of it (`@app.py:10-40`) or a folder; a few letters complete the name"),
     ("!", "at the start: run a shell command yourself; the agent sees it with your next words"),
 )
 _TASKS = {"ready": "accent", "in_progress": "warn", "blocked": "quiet"}
