@@ -136,10 +136,15 @@ class Session:
 
     @classmethod
     def resume(cls, store: LogStore, id: str, **options: Any) -> Self:
-        """Resume a session: state, view and handles are rebuilt from its log alone."""
+        """Resume a session: state, view and handles are rebuilt from its log alone.
+
+        `window` may be a function of the logged events.
+        """
         writer = store.writer(id)
         try:
             log = full_log(store, id)
+            if callable(window := options.get("window")):
+                options["window"] = window(log.events)
             folder = next((e.folder for e in log.events if isinstance(e, SessionStarted)), "")
             if folder and Path(folder).is_dir():
                 options.setdefault("world", World(Path(folder)))

@@ -1,5 +1,6 @@
 """Commands that change something: compact, undo, mode, model, new, renew, resume, fork, export, continue, quit."""
 
+import asyncio
 from pathlib import Path
 
 from rich.console import RenderableType
@@ -70,7 +71,7 @@ async def model(talk: Talk, words: str) -> RenderableType:
         return Text(one_line(talk.agent.parts.model.name))
     if talk.setup.choose is None:
         raise WrongUsage("the model cannot be changed here")
-    chosen = talk.setup.choose(words)
+    chosen = await asyncio.to_thread(talk.setup.choose, words)  # it may ask a server
     await talk.agent.use_model(chosen)
     return Text(f"going on with {one_line(chosen.name)}", "quiet")
 
