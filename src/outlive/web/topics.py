@@ -11,7 +11,7 @@ from outlive.web.workspaces import ServedWorkspace, Workspaces
 
 
 def topic_sources(workspaces: Workspaces, hub: Hub, talks: Talks) -> dict[str, TopicSource]:
-    """By kind. A topic is `{"kind": KIND, "workspace": ID}`, for one session with `session`, for a log with `after`."""
+    """By kind. A topic is `{"kind": …, "workspace": ID}`; that of a session has `session`, a log's also `after`."""
 
     async def changes(topic: dict[str, Any]) -> Messages:
         return hub.change_messages(_workspace(workspaces, topic))
