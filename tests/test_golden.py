@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from outlive.agent import Session
-from outlive.agent.orphans import orphans_of
+from outlive.agent.commands.orphans import orphans_of
 from outlive.agent.recall import pages_of
 from outlive.context.validity import problems
-from outlive.events import PermissionAnswered, PermissionAsked, Unknown, decode, encode
+from outlive.events import UNREAD, FilesChanged, PermissionAnswered, PermissionAsked, Unknown, decode, encode
 from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
 from outlive.stores.logs.files import FileLogStore
 
@@ -140,3 +140,17 @@ def test_who_was_asked_and_who_answered_is_read() -> None:
     assert isinstance(answered, PermissionAnswered)
     assert answered.call_id == asked.call_id
     assert answered.by == "ada in Firefox 1f2e at 127.0.0.1"
+
+
+def test_which_files_changed_is_read() -> None:
+    lines = (GOLDEN.parent / "session_v10" / "log.jsonl").read_bytes().splitlines()
+    events = [decode(line) for line in lines]
+    assert [encode(event) for event in events] == lines
+    changed, restored = (event for event in events if isinstance(event, FilesChanged))
+    assert [(file.path, file.before == UNREAD, file.kept) for file in changed.files] == [
+        ("beds.txt", False, True),
+        ("map.tiff", True, False),
+        ("old.txt", False, True),
+    ]
+    assert (changed.call_id, changed.more) == ("c1", 2)
+    assert (restored.call_id, restored.files[0].after) == ("", "")

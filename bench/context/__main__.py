@@ -102,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
     with Pool(options.processes) as pool:
         for window in options.windows:
             table(
-                f"Window {window // 1000}k, recordings that no number was chosen on",
+                f"Window {window // 1000}k, recordings held out",
                 held,
                 [(n, window, None) for n in names],
                 pool,
@@ -111,7 +111,7 @@ def main(arguments: Sequence[str]) -> int:
         for source, paths in sources.items():
             table(source, paths, entries, pool)
         if not options.no_ablation:
-            table("Ablation, recordings that no number was chosen on", held, ABLATION, pool)
+            table("Ablation, recordings held out", held, ABLATION, pool)
     made_up.report([(name, partial(Ours, policy=policy)) for name, policy in POLICIES.items()])
     speed.report([path for path, _ in recordings], (400,) if options.quick else LENGTHS)
     return 0

@@ -43,7 +43,7 @@ def any_mention(index: NameIndex, line: Line, place: float) -> float:
     return place * sum(name_odds(index, name, index.names[name]) for name in line.names)
 
 
-def head_and_tail(_index: NameIndex, lines: Iterable[Line], _weigh: Weigh) -> Scored:
+def head_and_tail(_index: NameIndex, lines: Iterable[Line], _weigh: Weigh, _price: float) -> Scored:
     """Lines near the beginning or the end of their piece."""
     scored: Scored = []
     for line in lines:
@@ -72,7 +72,9 @@ NEVER = 10**9
 POLICY_TABLE: Callable[..., Policy] = own
 VARIANTS = (
     Variant("all mechanisms"),
-    Variant("head and tail of results instead of last mentions", patches=(("passes.plan", "score", head_and_tail),)),
+    Variant(
+        "head and tail of results instead of last mentions", patches=(("passes.survey", "score", head_and_tail),)
+    ),
     Variant("any mention counts, not only the last", patches=(("passes.select", "line_value", any_mention),)),
     Variant("all names have the same odds", patches=(("passes.reuse_score", "name_odds", same_odds),)),
     Variant("headers and labels only (no lines)", own(lines=0.001), (("policy", "FEWEST_LINES", 0.001),)),

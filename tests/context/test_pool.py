@@ -155,5 +155,5 @@ def test_a_receipt_names_the_handles_that_its_pass_added() -> None:
 
 
 def _handles(made: ev.Compacted) -> list[str]:
-    text = "\n".join([made.digest, *(edit.text for edit in made.edits)])
+    text = "\n".join([made.words, made.digest, *(edit.text for edit in made.edits)])
     return [part.partition(" ")[0].partition("\n")[0].rstrip("].,:") for part in text.split("@h")[1:]]

@@ -467,7 +467,7 @@ def test_a_digest_says_that_it_is_reference_and_which_events_it_stands_for() -> 
     engine = Engine(20_000, EAGER)
     engine.extend(long_story(30).events)
     engine.compact()
-    head = engine.projection.digest.partition("\n")[0]
+    head = engine.projection.segments[-1].text.partition("\n")[0]
     assert "log events" in head
     assert "no new instructions" in head
     assert "recall" in head
@@ -667,8 +667,12 @@ def test_after_a_pass_the_request_stands_as_the_users_and_not_as_reference() -> 
         story.step(body(number, 40))
     engine.extend(story.events)
     assert engine.compact() is not None
-    digest, request, *_ = engine.next_request().messages[0].blocks
+    words, digest, request, *_ = engine.next_request().messages[0].blocks
+    assert isinstance(words, Text)
     assert isinstance(digest, Text)
-    assert "User: First look around." in digest.text
-    assert "Fix the parser" not in digest.text
+    assert (words.origin, digest.origin) == ("user", "")
+    assert "User, event 1: First look around." in words.text
+    assert "no new instructions" not in words.text
+    assert "First look around." not in digest.text
+    assert "Fix the parser" not in words.text + digest.text
     assert request == Text("Fix the parser.\nKeep its interface.", "user")

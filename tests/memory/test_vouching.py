@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from outlive.cli.flags import remedy
 from outlive.errors import StoreUnavailable
 from outlive.memory.consolidate import consolidate
 from outlive.memory.doctor import problems
@@ -89,7 +90,7 @@ def test_what_came_with_a_folder_reaches_no_model(mine: Machine, cloned: Path) -
     reasons = {problem.where: problem.what for problem in memories.left_out()}
     assert reasons == {f"project/{slug}": "came with the folder" for slug in foreign(memories)}
     told = [problem for problem in problems(memories) if problem.where == "project/tests"]
-    assert "outlive trust" in told[0].remedy
+    assert "outlive trust" in remedy(told[0])
 
 
 def test_a_person_who_searches_sees_what_came_with_the_folder(mine: Machine, cloned: Path) -> None:

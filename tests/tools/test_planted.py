@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.agent.world import World
+from outlive.agent.log.world import World
 from outlive.cli.chat.history import ProjectHistory
 from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.agent.masking import masked
+from outlive.agent.log.masking import masked
 from outlive.agent.session import Session
 from outlive.cli.chat.history import ProjectHistory
 from outlive.context.state_block import LONGEST_NOTE

@@ -10,7 +10,7 @@ from outlive.agent import Session
 from outlive.agent.recall import pages_of
 from outlive.context.engine import Engine
 from outlive.context.passes.departures import units_left
-from outlive.context.view import OPENING
+from outlive.context.rendering import OPENING
 from outlive.events import AssistantSaid, Compacted, Event, PlanChanged
 from outlive.messages import Message, Text, ToolCall, ToolResult
 from outlive.stores.logs.reading import full_log

@@ -13,18 +13,21 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
+from outlive.agent.commands.orphans import OrphanChoice, orphans_of
+from outlive.agent.log.session_log import DEFAULT_WINDOW, SessionOptions
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
-from outlive.agent.orphans import OrphanChoice, orphans_of
+from outlive.agent.parts import AgentParts, Summaries
 from outlive.agent.policies import policy_named
 from outlive.agent.prompt import system_prompt
-from outlive.agent.runtime import AgentParts, Runtime, Summaries
-from outlive.agent.session import DEFAULT_WINDOW, Session
+from outlive.agent.runtime import Runtime
+from outlive.agent.session import Session
 from outlive.agent.spending import Spending
 from outlive.agent.subagents import Subagents
 from outlive.agent.toolset import is_lean, toolset
 from outlive.config import Workspace, default_owner, home
 from outlive.config.dotenv import DotEnv
+from outlive.config.home import project_folder
 from outlive.config.mcp_servers import configured_servers, untrusted_notice
 from outlive.config.settings import MIN_WINDOW
 from outlive.context.engine import Engine
@@ -41,6 +44,8 @@ from outlive.stores.logs.protocol import UnknownSession
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.memory import MEMORIES_KEY
 from outlive.tools.builtin.task_context import catch_up
+from outlive.tools.changes.recorder import ChangeRecorder
+from outlive.tools.changes.snapshot import Snapshots
 from outlive.tools.files.atomic_edit import sweep
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
@@ -138,10 +143,12 @@ class AgentFactory:
             undo.callback(opened.close)
             orphans = orphans_of(opened.id, opened.started, self.logs) if session else []
             interrupted = any(call.name.startswith("task_") for call in opened.engine.history.waiting)
+            started = tuple(opened.started.unanswered)
             opened.settle(but={orphan.call for orphan in orphans})
             agent = self._agent(opened, model, memories, asker)
             catch_up(agent.context, interrupted=interrupted)
             agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
+            agent.interrupted_calls = started
             if opened.due(time.time()) == "cold":
                 agent.notices.append(_cold(opened.engine, model.price))
             agent.notices += [
@@ -162,7 +169,7 @@ class AgentFactory:
             sweep(self._fence(), call_file(call))
         return session
 
-    def _session_options(self, model: Model) -> dict[str, Any]:
+    def _session_options(self, model: Model) -> SessionOptions:
         context = self._context
         window, _ = self.context_window(model)
         policy = policy_named(self.options.policy or str(context.get("policy", "rich")), context["policies"])
@@ -188,6 +195,7 @@ class AgentFactory:
         rules = self.settings.rules(self.options.allow, self.options.deny)
         skills, instructions = Skills(root, mine), Instructions(root, mine)
         memory = self._session_memory(session, memories)
+        fence = self._fence()
         agent: Runtime  # the gate asks for the mode of the agent that it guards
         gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(self.workspace.project, rule))
         mcp = McpServers(self._mcp, root, session.note, self.masker) if self._mcp else None
@@ -197,7 +205,7 @@ class AgentFactory:
             model=model,
             toolbox=toolset(self._wanted_tools, session.engine.window, rules, more),
             graph=self.graph,
-            fence=self._fence(),
+            fence=fence,
             sandbox=self._sandbox(),
             skills=skills,
             gate=gate,
@@ -208,6 +216,7 @@ class AgentFactory:
             chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
             mcp=mcp,
+            changes=self._changes(session, fence),
             mask=self.masker,
         )
         agent = Runtime(session, parts, owns_model=model is not self._model)
@@ -237,6 +246,12 @@ class AgentFactory:
             notice = f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}"
             self._notice(session, notice)
         return mode
+
+    def _changes(self, session: Session, fence: Fence) -> ChangeRecorder | None:
+        if not self.settings.agent.get("checkpoints", True):
+            return None
+        snapshots = Snapshots(self.workspace.root, project_folder(self.workspace.root) / "files.db")
+        return ChangeRecorder(fence, snapshots, session.log, self.logs, self.masker)
 
     def _fence(self) -> Fence:
         return Fence(self.workspace.root, self._extra, protect=protected_paths(self.workspace))

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from outlive.agent.commands.started import SUBAGENT_LABEL
 from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
-from outlive.agent.started import SUBAGENT_LABEL
 from outlive.events import AssistantSaid, Checkpointed, Event, ModeChanged, UsageReported
 from outlive.limits import Limit, Repetition, Thrashing, Turns
 from outlive.messages import Text, call_label, tool_calls

@@ -121,6 +121,13 @@ SETTINGS = (
         "all, lean (seven, with short descriptions), or names with commas. Without one: lean below 32,000 tokens.",
         option="--tools",
     ),
+    Setting(
+        "agent",
+        "checkpoints",
+        bool,
+        "Keep what files held before a call changes them, so that a rewind can restore them.",
+        default=True,
+    ),
     Setting("agent", "max_turns", int, "Requests of one run at most.", minimum=1, option="--max-turns"),
     Setting("agent", "max_tokens", int, "Tokens of one run at most.", minimum=1, option="--max-tokens"),
     Setting("agent", "max_cost", float, "Dollars of one run at most.", minimum=0, option="--max-cost"),

@@ -11,7 +11,7 @@ from outlive.context.ledger import facts
 from outlive.context.ledger.frames import FRAME_LINE
 from outlive.context.pages import handle
 from outlive.context.passes.digest import opening_cost, short_label
-from outlive.context.passes.plan import current_request
+from outlive.context.passes.pass_input import current_request
 from outlive.context.passes.protect import guarded, weigher
 from outlive.context.passes.reuse_score import price_factor
 from outlive.context.passes.select import Choice, score, take

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from outlive.context.pages import visible_pages
-from outlive.context.passes.plan import PassInput, PassPlan
+from outlive.context.passes.pass_input import PassInput, PassPlan
 from outlive.context.passes.user_words import TextFinder
 from outlive.context.pieces import Piece
+from outlive.context.rendering import sendable
 from outlive.context.validity import problems as request_problems
-from outlive.context.view import sendable
 from outlive.messages import Message, Text
 
 

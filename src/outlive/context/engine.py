@@ -13,8 +13,9 @@ from outlive.context.pages import Page, handle
 from outlive.context.passes.ladder import Ladder
 from outlive.context.passes.receipts import by_kind
 from outlive.context.policy import RICH, SUMMARY_NEAR, Policy
+from outlive.context.projection import Projection, Segment, projection_of
 from outlive.context.summary import about_provider, marked
-from outlive.context.view import Projection, Segment, View, projection_of
+from outlive.context.view import View
 from outlive.events import (
     AssistantSaid,
     Compacted,

@@ -210,4 +210,4 @@ def _files(ledger: Ledger) -> str:
     more = len(ledger.written) - len(newest)
     if not newest:
         return ""
-    return f"Files changed: {brief_paths(newest)}" + (f" (and {more} before, in the digest)" if more else "")
+    return f"Files changed: {brief_paths(newest)}" + (f" (and {more} before)" if more else "")

@@ -10,5 +10,6 @@ sdk.py                  what both providers share
 anthropic/, openai/     the providers: their requests and answers
 repair.py, sanitize.py  fix what models write, so that it can be used and sent back
 text_calls.py           tool calls that a model wrote into its text
+call_markers.py, call_forms.py  how such calls begin, and the shapes of their arguments
 answer_text.py          the text of an answer while it arrives
 """

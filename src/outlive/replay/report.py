@@ -5,8 +5,8 @@ from msgspec.structs import asdict
 
 from outlive.context.engine import Engine
 from outlive.context.passes.departures import Left, pieces_left
+from outlive.context.projection import Projection, projection_of
 from outlive.context.tokens import CHARS_PER_TOKEN
-from outlive.context.view import Projection, projection_of
 from outlive.events import Compacted
 from outlive.messages import Block, Role, Text, Thinking, ToolCall, ToolResult
 from outlive.replay.cache_misses import CacheAccount, cache_account

@@ -68,14 +68,18 @@ def closure(
 def nothing_ready(tx: TaskReader, fit: Fit) -> NothingReady:
     """Say why there is nothing to claim."""
     if fit != Fit() and tx.ready(limit=1):
-        return NothingReady(
-            "no ready task fits the labels asked for", hint="`outlive task ready` shows the ready ones"
-        )
+        return NothingReady("no ready task fits the labels asked for", hint="others are ready", code="nothing_fits")
     waiting = tx.count(TaskQuery(statuses=frozenset({"pending"})))
     running = tx.find(TaskQuery(statuses=frozenset({"in_progress"})))
     if stale := next((task for task in running if task.lease and task.lease.stale(tx.now)), None):
         message = f"nothing is ready; of task {stale.id} {rules.stale_lease(stale, tx.now)}"
-        return NothingReady(message, hint=rules.RELEASE_HINT.format(stale.owner), code="stale_lease")
+        return NothingReady(
+            message,
+            hint=rules.RELEASE_HINT.format(stale.owner),
+            code="stale_lease",
+            id=stale.id,
+            owner=str(stale.owner),
+        )
     if waiting or running:
         message = f"nothing is ready: {waiting} pending and blocked, {len(running)} in progress"
         return NothingReady(message, code="nothing_ready_yet")

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from outlive.agent.runtime import AgentParts, Runtime
+from outlive.agent.parts import AgentParts
+from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
 from outlive.cli.chat.talk import ChatSetup, OpenAgent
 from outlive.events import PlanChanged, PlanStep

@@ -85,7 +85,7 @@ def completed(project: Path, text: str, *, asked: bool = False) -> list[str]:
 
 
 def test_commands_are_completed_with_what_they_are_for(project: Path) -> None:
-    assert completed(project, "/re") == ["/receipts", "/recall", "/remember", "/renew", "/resume"]
+    assert completed(project, "/re") == ["/receipts", "/recall", "/rewind", "/remember", "/renew", "/resume"]
     (one,) = ChatCompleter(project).get_completions(Document("/cos"), CompleteEvent())
     assert one.display_meta_text == "what the session used and what that cost"
     assert completed(project, "/mode p") == ["/mode plan"]

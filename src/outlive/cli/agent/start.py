@@ -30,6 +30,7 @@ MAX_PROMPT_CHARS = 10_000_000
 def start(
     *,
     prompt: str | None = None,
+    first: str | None = None,
     output_format: str | None = None,
     include_partial: bool = False,
     continued: bool = False,
@@ -38,7 +39,12 @@ def start(
     store: str | None = None,
     **options: Any,
 ) -> int:
-    """Run the agent, headless with a prompt, else in the terminal; returns the exit code."""
+    """Run the agent, headless with `prompt`, else in the terminal, where `first` is said first; returns the exit
+    code."""
+    if prompt is not None and first is not None:
+        raise click.UsageError(f"-p has a prompt already, so {first[:60]!r} is one too many")
+    if first is not None and not sys.stdin.isatty():
+        raise click.UsageError("there is no terminal here; without one a prompt goes behind -p: outlive -p PROMPT")
     workspace = Workspace.find(store=store)
     if sum((continued, resume is not None, rescued is not None)) > 1:
         raise click.UsageError("--continue, --resume and --from name a session each; give one of them")
@@ -50,7 +56,7 @@ def start(
     words = () if prompt is None else _prompt(prompt, going_on=session is not None)
     with closing(AgentFactory(workspace, AgentOptions(**options))) as factory:
         if prompt is None:
-            return _chat(factory, workspace, session)
+            return _chat(factory, workspace, session, first or "")
         from outlive.cli.agent.headless import run_headless
 
         agent = factory.open(session)
@@ -69,7 +75,7 @@ def settle() -> None:
     gc.freeze()
 
 
-def _chat(factory: AgentFactory, workspace: Workspace, session: str | None) -> int:
+def _chat(factory: AgentFactory, workspace: Workspace, session: str | None, first: str) -> int:
     from outlive.cli.chat import chat
 
     def open_agent(session: str | None, asker: Asker) -> Runtime:
@@ -77,7 +83,9 @@ def _chat(factory: AgentFactory, workspace: Workspace, session: str | None) -> i
         settle()
         return agent
 
-    return chat(open_agent, store=factory.logs, root=workspace.root, session=session, choose=factory.choose)
+    return chat(
+        open_agent, store=factory.logs, root=workspace.root, session=session, first=first, choose=factory.choose
+    )
 
 
 def _session(workspace: Workspace, url: str | None, wanted: str | None) -> str:

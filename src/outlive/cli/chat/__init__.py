@@ -32,12 +32,13 @@ def chat(
     store: "LogStore",
     root: Path,
     session: str | None = None,
+    first: str = "",
     choose: "Callable[[str], Model] | None" = None,
 ) -> int:
     """Talk until the user leaves; returns the exit code.
 
-    `open_agent` opens a new session (None) or the session with an id. `session` is the session to begin with.
-    `choose` finds the model for /model.
+    `open_agent` opens a new session (None) or the session with an id. `session` is the session to begin with,
+    `first` the first input. `choose` finds the model for /model.
     """
     missing = [name for name in ("prompt_toolkit", "rich") if find_spec(name) is None]
     if missing:
@@ -45,14 +46,14 @@ def chat(
     from outlive.cli.chat.talk import ChatSetup
 
     setup = ChatSetup(open_agent, store, root, __version__, choose)
-    return asyncio.run(_talk(setup, session))
+    return asyncio.run(_talk(setup, session, first))
 
 
-async def _talk(setup: "ChatSetup", session: str | None) -> int:
+async def _talk(setup: "ChatSetup", session: str | None, first: str) -> int:
     if sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         from outlive.cli.chat.render.screen import Screen
 
-        return await Screen(setup, "mono" if os.environ.get("NO_COLOR") else "colour").run(session)
+        return await Screen(setup, "mono" if os.environ.get("NO_COLOR") else "colour").run(session, first)
     from outlive.cli.chat.lines import LineChat
 
-    return await LineChat(setup, width=shutil.get_terminal_size().columns).run(session)
+    return await LineChat(setup, width=shutil.get_terminal_size().columns).run(session, first)

@@ -10,10 +10,10 @@ import sys
 import threading
 from typing import TextIO
 
+from outlive.cli.chat.entering import enter, kind_of
 from outlive.cli.chat.question import asked, preview
 from outlive.cli.chat.render.item import Item, Rhythm
 from outlive.cli.chat.render.paint import Painter
-from outlive.cli.chat.slash import is_command, obey
 from outlive.cli.chat.talk import ChatSetup, Talk
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
@@ -37,7 +37,7 @@ class LineChat:
         self._asking = asyncio.Lock()
         self._answer: asyncio.Future[str] | None = None
 
-    async def run(self, session: str | None) -> int:
+    async def run(self, session: str | None, first: str = "") -> int:
         """Talk until the input ends or the user leaves; returns 1 if the last run failed."""
         await self.talk.open(session)
         loop = asyncio.get_running_loop()
@@ -47,6 +47,9 @@ class LineChat:
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
         try:
             if self.talk.working:  # it asks about commands that still run
+                await self._rest()
+            if first:
+                self.talk.say(first)
                 await self._rest()
             while not self.talk.leaving and (words := await self._next()) is not None:
                 await self._heard(words)
@@ -66,10 +69,12 @@ class LineChat:
         self.sink.flush()
 
     async def _heard(self, words: str) -> None:
-        if is_command(words):
-            await obey(self.talk, words)
-        else:
-            self.talk.say(words)
+        kind = kind_of(words)
+        if kind == "shell" and not self.present:
+            self.talk.complain("a command after ! is run only if somebody types it at a terminal")
+            self.talk.failed = True
+            return
+        await enter(self.talk, words, kind)
         await self._rest()
 
     async def _rest(self) -> None:
@@ -89,6 +94,8 @@ class LineChat:
             elif self._answer is not None:
                 self._answer.set_result(line.strip())
                 self._answer = None
+            elif kind_of(line.strip()) == "shell":
+                self.talk.shell(line.strip())
             elif line.strip():
                 self.talk.say(line.strip())
                 self.talk.note("queued")

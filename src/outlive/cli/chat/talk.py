@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive.agent.orphans import orphan_question
+from outlive.agent.commands.orphans import orphan_question
 from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
 from outlive.cli.chat.render.item import Hanging, Item
@@ -18,6 +18,7 @@ from outlive.cli.chat.render.transcript import Transcript, note
 from outlive.cli.flags import shown, with_flag
 from outlive.errors import OutliveError
 from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
+from outlive.messages import ToolCall
 from outlive.models.protocol import Model
 from outlive.printable import clean, one_line
 from outlive.result import RunResult
@@ -25,6 +26,7 @@ from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionInfo
 from outlive.stream import StreamEvent
 from outlive.tools.permissions.asking import Asker, signed
+from outlive.tools.protocol import ToolOutcome
 
 STOP_WAIT_SECONDS = 3.0
 """Seconds to wait for a run to stop before the terminal closes."""
@@ -66,7 +68,7 @@ class Talk:
         """The current run was told to stop and has not stopped yet."""
         self._ask = ask
         self._changed = changed
-        self._give_back = give_back
+        self.give_back = give_back
         self._job: asyncio.Task[None] | None = None
         self._agent: Runtime | None = None
         self.transcript = Transcript()
@@ -137,6 +139,37 @@ class Talk:
         else:
             self.start(self.agent.ask(words))
 
+    def shell(self, entered: str) -> None:
+        """Run what the user typed after `!`, while the agent rests."""
+        command = entered.removeprefix("!").strip()
+        if self.working:
+            self.complain(f"!{one_line(command, 60)} has to wait until the agent rests; Esc stops it")
+        elif not command:
+            self.complain("type a command after the !, such as !git status")
+        else:
+            self.start(self._shell(command))
+
+    async def _shell(self, command: str) -> None:
+        call = ToolCall(f"user-shell-{self.agent.session.last_event + 1}", "bash", {"command": command})
+        self.transcript.begin(call)
+        began = time.monotonic()
+        try:
+            outcome = await self.agent.shell(command, call.id)
+        except asyncio.CancelledError:
+            outcome = ToolOutcome("[interrupted]", is_error=True)
+        seconds = time.monotonic() - began
+        self._show_all(
+            ToolFinished(
+                id=0,
+                time=0.0,
+                call_id=call.id,
+                text=outcome.text,
+                is_error=outcome.is_error,
+                exit_code=outcome.exit_code,
+                seconds=seconds,
+            )
+        )
+
     def start(self, work: Coroutine[Any, Any, RunResult | RenderableType | None]) -> None:
         """Run a coroutine in the background, so that it can be stopped."""
         self.busy_since, self.stopping = time.monotonic(), False
@@ -189,7 +222,7 @@ class Talk:
             if fine:
                 self.start(self.agent.ask())
             else:
-                self._give_back("\n\n".join(self.agent.unqueue()))
+                self.give_back("\n\n".join(self.agent.unqueue()))
         self._changed()
 
     # -- what is shown
@@ -213,9 +246,12 @@ class Talk:
             self._tasks = []
         self.facts = status.facts(self.agent, len(self._tasks))
 
-    def _saw(self, happened: Event | StreamEvent) -> None:
+    def _show_all(self, happened: Event | StreamEvent) -> None:
         for item in self.transcript.take(happened):
             self.show(item)
+
+    def _saw(self, happened: Event | StreamEvent) -> None:
+        self._show_all(happened)
         if isinstance(happened, TasksSeen):
             self.refresh()
         elif isinstance(happened, (UsageReported, ToolFinished)):

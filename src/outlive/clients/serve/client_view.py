@@ -5,7 +5,6 @@ What is not folded goes back as it came: an answer names such messages by their 
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
 
 from msgspec import Struct, field
 
@@ -68,8 +67,9 @@ class ClientView:
         self._shape: ClientShape = shape_of(client)
         self._sent = -1
         """How many messages the client had when it was last given a view."""
-        more: dict[str, Any] = {"reserve": reserve, "policy": policy}
-        self.log = Followed(store, client, session, folder=folder, mask=mask, window=window, **more)
+        self.log = Followed(
+            store, client, session, folder=folder, mask=mask, window=window, reserve=reserve, policy=policy
+        )
         self.log.session.engine.caches_front = caches_front
 
     def fits(self, window: int, reserve: int, *, caches_front: bool) -> bool:

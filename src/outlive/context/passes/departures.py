@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from outlive.context.pages import handle
 from outlive.context.pieces import Piece
+from outlive.context.projection import Projection, projection_of, shown_tokens
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
-from outlive.context.view import Projection, projection_of, shown_tokens
 from outlive.events import Compacted
 
 WORDS = 80

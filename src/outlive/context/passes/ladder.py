@@ -13,33 +13,20 @@ from outlive.context import policy
 from outlive.context.contract import broken
 from outlive.context.errors import BrokenContract, FloorError
 from outlive.context.ledger import facts
-from outlive.context.passes.plan import (
-    PassDepth,
-    PassInput,
-    PassPlan,
-    current_request,
-    floor_tokens,
-    plan_pass,
-    survey_pass,
-    tail_of,
-    view_tokens,
-)
+from outlive.context.passes.pass_input import PassDepth, PassInput, PassPlan, current_request
+from outlive.context.passes.plan import plan_pass, view_tokens
 from outlive.context.passes.pool import LineCache, choose_pool, pool_change
 from outlive.context.passes.protect import guarded
 from outlive.context.passes.receipts import make_receipt
 from outlive.context.passes.spool import spool
+from outlive.context.passes.survey import floor_tokens, survey_pass, tail_of
 from outlive.context.passes.user_words import at_most
 from outlive.context.pieces import Line
 from outlive.context.policy import Budget
+from outlive.context.projection import digest_tokens, passes_of, segment_tokens, shown_tokens, unit_tokens
+from outlive.context.rendering import conversation
 from outlive.context.tokens import estimate
-from outlive.context.view import (
-    View,
-    conversation,
-    digest_tokens,
-    segment_tokens,
-    shown_tokens,
-    unit_tokens,
-)
+from outlive.context.view import View
 from outlive.events import SPOOL_ONLY, Compacted, ProviderSummary, Renewed, ViewEdit
 
 PROVIDER = "provider"
@@ -224,7 +211,7 @@ class Ladder:
         whole = PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, fill_to=fill_to)
         given = self.given(compacted=True)
         survey = survey_pass(given, whole)
-        if 0 < len(self._view.cached_front) < policy.MOST_SEGMENTS and reason != "cold":
+        if 0 < passes_of(self._view.cached_front) < policy.MOST_SEGMENTS and reason != "cold":
             plan = plan_pass(given, replace(whole, append=True), survey)
             if not plan.appends:
                 return self._checked(given, plan, reason)
@@ -327,13 +314,15 @@ class Ladder:
         given, history, projection = self.given(focus), self._view.history, plan.projection
         after = after or view_tokens(given, plan)
         pool = self._next_pool(plan)
+        new = [segment for segment in projection.segments if not segment.event]
         event = Compacted(
             id=history.last_id + 1,
             time=history.last_time,
             parent=history.last_id,
             fold_to=projection.fold_to,
-            digest="".join(segment.text for segment in projection.segments if not segment.event),
-            keeps=tuple(segment.event for segment in projection.segments if segment.event),
+            words="".join(segment.text for segment in new if segment.origin),
+            digest="".join(segment.text for segment in new if not segment.origin),
+            keeps=tuple(dict.fromkeys(segment.event for segment in projection.segments if segment.event)),
             facts=projection.facts,
             edits=tuple(ViewEdit(event, block, text) for (event, block), text in sorted(projection.edits.items())),
             receipt=make_receipt(history, given, plan, reason, self._view.estimate(), after),

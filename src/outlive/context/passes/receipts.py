@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from outlive.context.history import History
 from outlive.context.pages import visible_pages
-from outlive.context.passes.plan import PassInput, PassPlan
+from outlive.context.passes.pass_input import PassInput, PassPlan
+from outlive.context.projection import Projection, segment_tokens, shown_tokens
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
-from outlive.context.view import Projection, segment_tokens, shown_tokens
 from outlive.events import Receipt
 
 KINDS = {

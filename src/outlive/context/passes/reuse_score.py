@@ -1,7 +1,7 @@
 """The odds that a name will be spelled by a later tool call: the value of keeping the line of its last mention.
 
 The factors multiply (policy.py). Lines compete by these odds, and leave when their odds per token fall below the
-price of the policy (0.006: of such tokens one in five thousand is needed again).
+price of the policy (`price`; 0.0075 in the default policy).
 """
 
 from outlive.context import policy

@@ -155,7 +155,7 @@ class FileLogStore:
         """Nothing is held open between calls; writers are closed on their own."""
 
     def _unknown(self, session: str) -> UnknownSession:
-        return UnknownSession(f"no session {session!r} in {self.folder}; list them with: outlive session list")
+        return UnknownSession(f"no session {session!r} in {self.folder}")
 
     def _info(self, name: str) -> SessionInfo | None:
         if not name.endswith(".jsonl") or name.startswith("."):
@@ -255,9 +255,7 @@ def _lock(descriptor: int, session: str) -> None:
             return
         except BlockingIOError:
             time.sleep(_LOCK_PAUSE)
-    raise SessionBusy(
-        f"session {session!r} is open in another process; close it there, or fork it: outlive session fork"
-    )
+    raise SessionBusy(f"session {session!r} is open in another process", hint="close it there, or fork it")
 
 
 def _is_locked(descriptor: int) -> bool:

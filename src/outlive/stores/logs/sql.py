@@ -197,7 +197,7 @@ class SQLLogStore:
     def _known(self, connection: Connection, session: str) -> None:
         file_name(session)
         if _writer(connection, session) is None:
-            raise UnknownSession(f"no session {session!r} in {self.url}; list them with: outlive session list")
+            raise UnknownSession(f"no session {session!r} in {self.url}")
 
     def _now(self, connection: Connection) -> float:
         return self.database.now(connection).timestamp()
@@ -269,8 +269,7 @@ def _refuse_busy(connection: Connection, session: str, now: float) -> None:
     if writer := _living_writer(connection, session, now, " FOR UPDATE"):
         host, process, _ = writer.split(" ")
         raise SessionBusy(
-            f"session {session!r} is open in another process ({process} on {host}); close it there, or fork it: "
-            "outlive session fork"
+            f"session {session!r} is open in another process ({process} on {host})", hint="close it there, or fork it"
         )
 
 

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from outlive.agent.log.session_log import SessionOptions
 from outlive.agent.policies import policy_named
 from outlive.agent.recall import pages_of
 from outlive.agent.session import Session
@@ -162,7 +163,7 @@ class SurvivalLesson:
         self._logs = self._stores.logs
         self._graph = TaskGraph(self._stores.tasks, actor="agent")
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> SessionOptions:
         return {"window": self.window, "policy": policy_named(POLICY), "clock": ticking()}
 
     def _now(self) -> Moment:

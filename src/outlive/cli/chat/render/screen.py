@@ -23,6 +23,7 @@ from rich.text import Text
 
 from outlive.cli.chat import status
 from outlive.cli.chat.completing import ChatCompleter
+from outlive.cli.chat.entering import enter, kind_of
 from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.keys import bindings
 from outlive.cli.chat.pasting import Pastes
@@ -31,9 +32,10 @@ from outlive.cli.chat.render import progress
 from outlive.cli.chat.render.item import Hanging, Item, Rhythm
 from outlive.cli.chat.render.output import SteadyOutput, captured, reflows
 from outlive.cli.chat.render.paint import Look, Painter
-from outlive.cli.chat.slash import is_command, obey
+from outlive.cli.chat.slash import obey
 from outlive.cli.chat.talk import ChatSetup, Talk
 from outlive.cli.chat.words import cut
+from outlive.printable import clean
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
 REDRAW_SECONDS = 0.04
@@ -104,8 +106,10 @@ class Screen:
 
     # -- life
 
-    async def run(self, session: str | None) -> int:
+    async def run(self, session: str | None, first: str = "") -> int:
         await self.talk.open(session)
+        if first:
+            self.talk.say(first)
         self.app.pre_run_callables.append(self._begin)
         ticking = asyncio.ensure_future(self._tick())
         try:
@@ -145,18 +149,19 @@ class Screen:
             self.input.delete_before_cursor()
             self.input.insert_text("\n")
             return
-        words = self.pastes.whole(text).strip()
+        words, kind = self.pastes.whole(text).strip(), kind_of(text.strip())
         if not words:
+            return
+        if kind == "shell" and self.talk.working:
+            self.talk.shell(words)  # says that it has to wait; it stays in the input
             return
         self.input.history.append_string(words)
         self.input.reset()
         self.pastes.clear()
         self.hint = ""
-        if is_command(words):
-            self.show(Item("user", Hanging("> ", Text(words, "quiet"))))
-            self._start(obey(self.talk, words))
-        else:
-            self.talk.say(words)
+        if kind != "prompt":
+            self.show(Item("user", Hanging("> ", Text(clean(words), "quiet"))))
+        self._start(enter(self.talk, words, kind))
 
     def command(self, line: str) -> None:
         """Run a slash command as if it had been typed."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 from rich.text import Text
 
+from outlive.agent.commands.started import SUBAGENT_LABEL
 from outlive.agent.session import DAMAGE_NOTE
-from outlive.agent.started import SUBAGENT_LABEL
 from outlive.cli.chat.render.cards import Card
 from outlive.cli.chat.render.flow import Block, Flow
 from outlive.cli.chat.render.item import Hanging, Item
@@ -114,6 +114,11 @@ class Transcript:
                 return []
             case _:
                 return list(_notes(happened))
+
+    def begin(self, call: ToolCall) -> None:
+        """Show a command that the user typed as running."""
+        self._calls[call.id] = call
+        self.running[call.id] = Running(call, self.clock())
 
     def rest(self) -> list[Item]:
         """End the run; returns the remaining items."""

@@ -15,8 +15,8 @@ from outlive.errors import OutliveError
 
 __all__ = ["COMMANDS", "change", "is_command", "look", "obey"]
 _ORDER = (
-    "help tasks plan directives context compact receipts recall undo expand mode model mcp cost memory remember "
-    "new renew sessions resume fork export continue quit"
+    "help tasks plan directives context compact receipts recall undo rewind expand mode model mcp cost memory "
+    "remember new renew sessions resume fork export continue quit"
 )
 for _name in _ORDER.split():
     COMMANDS[_name] = COMMANDS.pop(_name)

@@ -5,11 +5,13 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive.agent.forking import fork as fork_session
+from outlive.agent.log.forking import fork as fork_session
+from outlive.agent.rewind import prompts
 from outlive.cli.chat.slash import look
 from outlive.cli.chat.slash.base import WrongUsage, command
 from outlive.cli.chat.talk import AT_TERMINAL, Talk
 from outlive.cli.chat.words import counted, short_session
+from outlive.cli.session.rewind import listed, outcome, told
 from outlive.errors import StoreUnavailable
 from outlive.events import encode
 from outlive.printable import one_line
@@ -44,11 +46,29 @@ async def undo(talk: Talk, words: str) -> RenderableType:
     if not words and not session.can_undo_pass:
         raise WrongUsage(
             "there is no pass to take back. /undo is about the conversation (/undo EVENT takes back all after an "
-            "event); files stay as they are, git has their past"
+            "event); /rewind goes back with the files"
         )
     done = session.undo_to(int(words)) if words else session.undo_pass()
     what = f"everything after event {done.target}" if words else f"the pass of event {done.target}"
     return Text(f"took back {what}", "quiet")
+
+
+@command("[EVENT [files|conversation]]", "go back to before a message, in conversation and files", resting=True)
+async def rewind(talk: Talk, words: str) -> RenderableType:
+    if words == "revert":
+        return Text("\n".join(told(await talk.agent.revert_restore())), "quiet")
+    points = prompts(talk.agent.session)
+    event, _, only = words.partition(" ")
+    if not points or not words:
+        hint = "\n/rewind EVENT goes back to before that message; /rewind revert puts files back"
+        return Text("\n".join(map(listed, points)) + hint if points else "nothing was said yet", "quiet")
+    if not event.isdecimal() or only not in ("", "files", "conversation"):
+        raise WrongUsage("/rewind takes the number of a message, and maybe files or conversation: /rewind 12 files")
+    parts = {"conversation": only != "files", "files": only != "conversation"}
+    rewound = await talk.agent.rewind(int(event), **parts)
+    if rewound.conversation:
+        talk.give_back(rewound.point.text)
+    return Text("\n".join(outcome(rewound)), "quiet")
 
 
 @command("[MODE]", "show or change the permission mode")

@@ -34,6 +34,7 @@ KEYS = (
     ("Ctrl-R, ↑, ↓", "search and walk through what you said before"),
     ("Shift+Tab", "next mode: ask, accept-edits, plan"),
     ("@", "complete the name of a file"),
+    ("!", "at the start: run a shell command yourself; the agent sees it with your next words"),
 )
 _TASKS = {"ready": "accent", "in_progress": "warn", "blocked": "quiet"}
 

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from outlive.context.passes.departures import units_left
-from outlive.context.view import projection_of
+from outlive.context.projection import projection_of
 from outlive.events import AssistantSaid, Compacted, Event, StateShown
 from outlive.printable import one_line
 from outlive.web.sessions.past.pairs import RowPair, paired

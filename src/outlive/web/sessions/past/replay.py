@@ -15,9 +15,10 @@ from msgspec.structs import replace
 from outlive.context.engine import Engine
 from outlive.context.pages import Page
 from outlive.context.pieces import Piece
+from outlive.context.projection import Projection
+from outlive.context.rendering import digest_messages, opening, result_blocks, said_blocks
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
-from outlive.context.view import Projection, digest_messages, opening, result_blocks, said_blocks
 from outlive.events import Compacted, Event, StateShown, Undone
 from outlive.messages import Block, Image, Opaque, Text, Thinking, ToolCall, ToolResult
 from outlive.web.sessions.past.pairs import REQUEST
@@ -25,6 +26,8 @@ from outlive.web.sessions.past.rows import ViewRow, row_of
 
 WINDOW = 200_000
 """No pass is planned here, so its size does not matter."""
+WORDS_BLOCK = 1_000
+"""Number of the row with the user's words of a pass: beside its digest, which is 0, and what follows that."""
 
 
 class Prompt(Struct, frozen=True):
@@ -168,7 +171,9 @@ def _digest_rows(units: list[Unit], projection: Projection) -> Iterator[ViewRow]
     for message in digest_messages(units, projection):
         for number, block in enumerate(message.blocks):
             if number < len(segments):
-                yield _block_row("digest", segments[number].event, 0, block, label="digest")
+                own = segments[number].origin == "user"
+                kind, at, label = ("user", WORDS_BLOCK, "the user's words") if own else ("digest", 0, "digest")
+                yield _block_row(kind, segments[number].event, at, block, label=label)
             elif isinstance(block, Text):
                 own = block.origin == "user"
                 label, role = ("the current request", REQUEST) if own else ("what was done", "done")

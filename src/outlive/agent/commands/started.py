@@ -1,6 +1,7 @@
 """The commands that a session started, according to its log."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from outlive.events import AssistantSaid, Checkpointed, Event, Forked, Process, ToolFinished, ToolStarted
 from outlive.messages import call_label, tool_calls
@@ -8,6 +9,8 @@ from outlive.tools.processes.process_table import living
 
 SUBAGENT_LABEL = "subagent"
 """Label of checkpoints that link a sub-agent's session to its parent."""
+SHELL_LABEL = "user_shell"
+"""Label of the checkpoints that record a command that the user typed, when it starts and when it ends."""
 
 
 @dataclass(slots=True)
@@ -37,10 +40,19 @@ class StartedCommands:
                 self.unanswered.discard(event.call_id)
             case Checkpointed() if event.label == SUBAGENT_LABEL:
                 self.children.append(str(event.data.get("session")))
+            case Checkpointed() if event.label == SHELL_LABEL:
+                self._user_command(event.data)
             case Forked():
                 self.commands.clear()  # they belong to the session that this one was forked from
             case _:
                 pass
+
+    def _user_command(self, about: dict[str, Any]) -> None:
+        """The start or the end of a command that the user typed."""
+        call = str(about.get("call"))
+        self._labels[call] = f"!{about.get('command')}"
+        if "text" in about:
+            self.unanswered.discard(call)
 
     def runs(self, group: str) -> bool | None:
         """Whether a process group that was started here still runs; None for an unknown group."""

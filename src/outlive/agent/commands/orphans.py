@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from outlive.agent.started import StartedCommands
+from outlive.agent.commands.started import StartedCommands
 from outlive.errors import StoreError
 from outlive.stores.logs.protocol import LogStore
 from outlive.tools.permissions.asking import PermissionQuestion
