@@ -41,15 +41,7 @@ class Setting(NamedTuple):
         """What a value looks like."""
         if self.choices:
             return ("list of " if self.kind is list else "") + " | ".join(self.choices)
-        kind = {
-            str: "text",
-            int: "number",
-            float: "number",
-            bool: "true | false",
-            list: "list of texts",
-            dict: "table",
-        }
-        return kind[self.kind] + (f", at least {self.minimum:g}" if self.minimum is not None else "")
+        return KINDS[self.kind] + (f", at least {self.minimum:g}" if self.minimum is not None else "")
 
     def accepts(self, value: object) -> bool:
         if self.kind is list:
@@ -167,6 +159,14 @@ SETTINGS = (
         default="asked",
         choices=SUMMARY_CHOICES,
         option="--summary",
+    ),
+    Setting(
+        "context",
+        "cold_pass",
+        bool,
+        "When the provider's cache has expired, make a pass before the next request.",
+        default=True,
+        option="--cold-pass",
     ),
     Setting(
         "memory",

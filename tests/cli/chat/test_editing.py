@@ -18,7 +18,9 @@ def script(folder: Path, text: str) -> str:
 
 
 def test_the_file_is_for_its_owner_alone_and_gone_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep = 'stat -c %a "$2" "$(dirname "$2")" > "$1"; echo "$2" >> "$1"; cat "$2" >> "$1"; printf "new\nlines\n" > "$2"'
+    keep = (
+        'stat -c %a "$2" "$(dirname "$2")" > "$1"; echo "$2" >> "$1"; cat "$2" >> "$1"; printf "new\nlines\n" > "$2"'
+    )
     monkeypatch.setenv("VISUAL", f"{script(tmp_path, keep)} '{tmp_path}/seen by it'")
     assert asyncio.run(edited("old")) == "new\nlines"
     file_mode, folder_mode, name, text = (tmp_path / "seen by it").read_text().splitlines()

@@ -49,6 +49,10 @@ class Controls(Protocol):
 
     def submit(self) -> None: ...
 
+    def paste(self, text: str) -> None: ...
+
+    def paste_image(self) -> None: ...
+
     def command(self, line: str) -> None: ...
 
     def stop(self) -> None: ...
@@ -102,7 +106,11 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
 
     @keys.add(Keys.BracketedPaste, filter=here)
     def _(event: KeyPressEvent) -> None:
-        screen.input.insert_text(screen.pastes.shown(event.data))
+        screen.paste(event.data)
+
+    @keys.add("c-v", filter=here)
+    def _(event: KeyPressEvent) -> None:
+        screen.paste_image()
 
     @keys.add("s-tab", filter=here & Condition(lambda: screen.input.complete_state is None))
     def _(event: KeyPressEvent) -> None:

@@ -32,10 +32,12 @@ from prompt_toolkit.widgets import SearchToolbar
 from rich.text import Text
 
 from outlive.cli.chat import status
+from outlive.cli.chat.clipboard import NoClipboardImage, clipboard_image
 from outlive.cli.chat.completing import ChatCompleter
 from outlive.cli.chat.editing import EditorFailed, edited
 from outlive.cli.chat.entering import enter, kind_of
 from outlive.cli.chat.history import ProjectHistory
+from outlive.cli.chat.input_images import InputImages
 from outlive.cli.chat.keys import bindings, vim_mode
 from outlive.cli.chat.pasting import Pastes
 from outlive.cli.chat.picker import PickerRow
@@ -73,6 +75,7 @@ class Screen:
             setup, self._ask, show=self.show, changed=self.changed, give_back=self._give_back, pick=self._pick
         )
         self.pastes = Pastes()
+        self.images = InputImages()
         self.hint = ""
         self.editing = False
         """The input is open in an editor."""
@@ -168,19 +171,50 @@ class Screen:
             self.input.delete_before_cursor()
             self.input.insert_text("\n")
             return
-        words, kind = self.pastes.whole(text).strip(), kind_of(text.strip())
+        kind = kind_of(text.strip())
+        if kind == "prompt":
+            text = self.images.typed(text)
+        words, images = self.pastes.whole(text).strip(), self.images.blocks(text)
         if not words:
             return
-        if kind == "shell" and self.talk.working:
-            self.talk.shell(words)  # says that it has to wait; it stays in the input
+        if (kind == "shell" or images) and self.talk.working:
+            self.talk.must_wait("an image" if images else text.strip())  # it stays in the input
             return
-        self.input.history.append_string(words)
-        self.input.reset()
-        self.pastes.clear()
-        self.hint = ""
+        self.input.history.append_string(self.images.as_paths(words))
+        self._forget_input()
         if kind != "prompt":
             self.show(Item("user", Hanging("> ", Text(clean(words), "quiet"))))
-        self._start(enter(self.talk, words, kind))
+        self._start(enter(self.talk, words, kind, images))
+
+    def paste(self, text: str) -> None:
+        """Insert a paste: paths of images become images, a wall of text a placeholder."""
+        if kind_of(self.input.text.strip() or text) == "shell":
+            self.input.insert_text(self.pastes.shown(text))
+            return
+        self.images.problem = ""
+        self.input.insert_text(self.images.pasted(text) or self.pastes.shown(text))
+        self.hint = self.images.problem
+
+    def paste_image(self) -> None:
+        """Insert the image in the clipboard."""
+
+        async def work() -> None:
+            try:
+                raw = await clipboard_image()
+            except (NoClipboardImage, OSError) as error:
+                self.hint = str(error)
+            else:
+                self.input.insert_text(self.images.add(raw, "clipboard", "the clipboard"))
+                self.hint = self.images.problem
+            self.changed()
+
+        self._start(work())
+
+    def _forget_input(self) -> None:
+        self.input.reset()
+        self.pastes.clear()
+        self.images.clear()
+        self.hint = ""
 
     def command(self, line: str) -> None:
         """Run a slash command as if it had been typed."""
@@ -198,8 +232,7 @@ class Screen:
             return
         if self.talk.stop():
             return
-        self.input.reset()
-        self.pastes.clear()
+        self._forget_input()
         self.hint = "Ctrl-C again leaves"
         asyncio.get_running_loop().call_later(SECOND_CTRL_C_SECONDS, self._forget_hint)
         self.changed()
