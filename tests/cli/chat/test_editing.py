@@ -50,14 +50,15 @@ def test_a_link_in_the_place_of_the_file_is_not_read(tmp_path: Path, monkeypatch
 
 @needs_tmux
 def test_ctrl_g_edits_the_input_and_ctrl_c_in_the_editor_stops_nothing(terminal: Open, tmp_path: Path) -> None:
-    wait = f"trap 'echo interrupted' INT; cat \"$1\"; while [ ! -e '{tmp_path}/go' ]; do sleep 0.05; done; echo edited > \"$1\""
+    wait = f"until [ -e '{tmp_path}/go' ]; do sleep 0.05; done"
+    wait = f'trap \'echo interrupted\' INT; cat "$1"; {wait}; echo edited > "$1"'
     window = terminal("short", VISUAL=script(tmp_path, wait))
     window.type("begin")
     window.until("bash sleep 2")
     window.tmux("send-keys", "-t", "main", "-l", "first draft")
     window.until("> first draft")
     window.keys("C-g")
-    window.until("first draft\n")
+    window.until("\nfirst draft\n")
     window.keys("C-c")
     window.until("interrupted")
     (tmp_path / "go").touch()
