@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.cli.chat.editing import EditorFailed, edited
+from outlive.cli.chat.input.editing import EditorFailed, edited
 from tests.cli.chat.test_terminal import Open, needs_tmux, transcript
 
 

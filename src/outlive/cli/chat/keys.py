@@ -21,7 +21,8 @@ from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.search import stop_search
 
-from outlive.cli.chat.pasting import Pastes
+from outlive.cli.chat.attention import FOCUS_IN, FOCUS_OUT, Attention
+from outlive.cli.chat.input.pasting import Pastes
 from outlive.cli.chat.question import Questions
 from outlive.cli.chat.talk import Talk
 from outlive.tools.permissions.asking import MODES, PermissionAnswer
@@ -40,6 +41,7 @@ class Controls(Protocol):
 
     talk: Talk
     questions: Questions
+    attention: Attention
     input: Buffer
     reason: Buffer
     pastes: Pastes
@@ -200,7 +202,13 @@ def _always(keys: KeyBindings, screen: Controls) -> None:
 
     @keys.add("c-z")
     def _(event: KeyPressEvent) -> None:
+        screen.attention.pause()
         event.app.suspend_to_background()
+
+    @keys.add(FOCUS_IN, eager=True)
+    @keys.add(FOCUS_OUT, eager=True)
+    def _(event: KeyPressEvent) -> None:
+        screen.attention.focused = event.key_sequence[0].key == FOCUS_IN
 
     @keys.add("c-o")
     def _(event: KeyPressEvent) -> None:

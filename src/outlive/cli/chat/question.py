@@ -152,6 +152,14 @@ def asked(
     return [head, *lines]
 
 
+def asked_in_words(question: PermissionQuestion) -> list[Text]:
+    """The question for plain lines, and what a line may answer."""
+    offered = ", ".join(f"{key} for {meaning}" for key, meaning in choices(question))
+    more = "" if question.no else "; any other text is no, and why"
+    head = f"? {clean(question.tool)} {clean(question.subject)}"
+    return [Text(head), Text(f"  type {offered}{more}")]
+
+
 def _keys(offered: list[tuple[str, str]], *, armed: bool, chosen: str, hint: str = "") -> Text:
     text = Text()
     for number, (key, meaning) in enumerate(offered):

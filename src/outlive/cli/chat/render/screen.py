@@ -2,6 +2,7 @@
 the status line. prompt_toolkit draws inline: it never takes over the screen and never reprints the scrollback."""
 
 import asyncio
+import os
 import signal
 import time
 from collections.abc import Coroutine, Sequence
@@ -16,37 +17,27 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, StyleAndTextTuples
-from prompt_toolkit.layout import (
-    BufferControl,
-    ConditionalContainer,
-    DynamicContainer,
-    FormattedTextControl,
-    HSplit,
-    Layout,
-    Window,
-)
-from prompt_toolkit.layout.containers import AnyContainer
-from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.styles import DynamicStyle, Style
-from prompt_toolkit.widgets import SearchToolbar
 from rich.text import Text
 
 from outlive.cli.chat import status
+from outlive.cli.chat.attention import Attention, State
 from outlive.cli.chat.clipboard import NoClipboardImage, clipboard_image
-from outlive.cli.chat.completing import ChatCompleter
-from outlive.cli.chat.editing import EditorFailed, edited
 from outlive.cli.chat.entering import enter, kind_of
-from outlive.cli.chat.history import ProjectHistory
+from outlive.cli.chat.input.completing import ChatCompleter
+from outlive.cli.chat.input.editing import EditorFailed, edited
+from outlive.cli.chat.input.history import ProjectHistory
+from outlive.cli.chat.input.pasting import Pastes
 from outlive.cli.chat.input_images import InputImages
 from outlive.cli.chat.keys import bindings, vim_mode
-from outlive.cli.chat.pasting import Pastes
 from outlive.cli.chat.picker import PickerRow
 from outlive.cli.chat.picker.widget import Picker
 from outlive.cli.chat.preferences import Theme
 from outlive.cli.chat.question import KEY_PAUSE_SECONDS, Questions, asked, is_sentence
 from outlive.cli.chat.render import progress
-from outlive.cli.chat.render.inline import InlineApplication, menu
+from outlive.cli.chat.render.inline import InlineApplication
 from outlive.cli.chat.render.item import Hanging, Item, Rhythm
+from outlive.cli.chat.render.layout import MAX_INPUT_ROWS, layout
 from outlive.cli.chat.render.output import SteadyOutput, captured
 from outlive.cli.chat.render.paint import Look, Painter
 from outlive.cli.chat.render.themes import interface
@@ -61,7 +52,6 @@ SECOND_CTRL_C_SECONDS = 2.0
 """Seconds within which a second Ctrl-C leaves."""
 ESC_SECONDS = 0.1
 """Seconds after which an Esc is a key of its own and not the beginning of another key."""
-MAX_INPUT_ROWS = 10
 
 
 class Screen:
@@ -69,6 +59,7 @@ class Screen:
 
     def __init__(self, setup: ChatSetup) -> None:
         self.output = SteadyOutput(setup.preferences.theme)
+        self.attention = Attention(self.output.write_raw, setup.preferences, os.environ)
         self.questions = Questions(self.show, self.changed)
         self.picker: Picker | None = None
         self.talk = Talk(
@@ -94,7 +85,7 @@ class Screen:
         )
         self.reason = Buffer(name="reason", multiline=False)
         self.app: Application[None] = InlineApplication(
-            layout=self._layout(),
+            layout=layout(self),
             style=DynamicStyle(lambda: _style(self.talk.preferences.theme)),
             key_bindings=bindings(self),
             editing_mode=EditingMode.VI if setup.preferences.keys == "vim" else EditingMode.EMACS,
@@ -113,6 +104,7 @@ class Screen:
         await self.talk.open(session)
         if first:
             self.talk.say(first)
+        self.attention.begin()
         self.app.pre_run_callables.append(self._begin)
         ticking = asyncio.ensure_future(self._tick())
         try:
@@ -125,12 +117,14 @@ class Screen:
             self.talk.farewell()
             await self.talk.close()
             self._print()  # what came after the last redraw
+            self.attention.end()
             self.output.flush()
         return 0
 
     def _begin(self) -> None:
         for name in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(name, self.leave)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGCONT, self.attention.resume)
 
     async def _tick(self) -> None:
         """Redraw while the spinner turns."""
@@ -147,6 +141,7 @@ class Screen:
         if self.editing:
             return
         self.editing = True
+        self.attention.pause()
         try:
             async with in_terminal():
                 text = await edited(self.input.text)
@@ -156,6 +151,7 @@ class Screen:
             self.input.document = Document(text, len(text))
         finally:
             self.editing = False
+            self.attention.resume()
             self.questions.typed()
 
     def leave(self) -> None:
@@ -325,6 +321,13 @@ class Screen:
     def _before_drawing(self) -> None:
         """Print pending lines in the same write as the redraw; leave no gap where the interface was higher."""
         self.output.use(self.talk.preferences.theme)
+        question = self.questions.open
+        state: State = "needs you" if question else "working" if self.talk.working else "idle"
+        self.attention.update(
+            state,
+            self.talk.facts.title if self.talk.facts else "",
+            f"{question.tool} {question.subject}" if question else "",
+        )
         size = self.output.get_size()
         last = self.app.renderer.last_rendered_screen
         wanted = self.app.layout.container.preferred_height(size.columns, size.rows).preferred
@@ -337,40 +340,7 @@ class Screen:
         self.output.write_raw("".join(f"{line}\r\n" for line in self._printed))
         self._printed.clear()
 
-    def _layout(self) -> Layout:
-        search = SearchToolbar(ignore_case=True)
-        listing = Condition(lambda: self.picker is not None)
-        writing = Condition(lambda: self.questions.reason) & ~listing
-        field = BufferControl(self.input, search_buffer_control=search.control, preview_search=True)
-        rows = Dimension(min=1, max=MAX_INPUT_ROWS)
-        parts: list[AnyContainer] = [
-            Window(FormattedTextControl(self._above), dont_extend_height=True, wrap_lines=False),
-            ConditionalContainer(
-                Window(
-                    BufferControl(self.reason), height=1, get_line_prefix=lambda *_: [("class:prompt", "  why: ")]
-                ),
-                writing,
-            ),
-            ConditionalContainer(
-                Window(field, height=rows, dont_extend_height=True, wrap_lines=True, get_line_prefix=self._prefix),
-                ~writing & ~listing,
-            ),
-            DynamicContainer(lambda: self.picker.container if self.picker else Window(height=0)),
-            ConditionalContainer(
-                Window(
-                    FormattedTextControl(lambda: menu(self.input.complete_state, self.painter.width)),
-                    dont_extend_height=True,
-                ),
-                Condition(
-                    lambda: self.input.complete_state is not None and bool(self.input.complete_state.completions)
-                ),
-            ),
-            search,
-            Window(FormattedTextControl(self._status), height=1),
-        ]
-        return Layout(HSplit(parts), focused_element=field)
-
-    def _above(self) -> AnyFormattedText:
+    def above(self) -> AnyFormattedText:
         size, painter = self.output.get_size(), self.painter
         under = progress.queued(self.talk.queued, painter)
         if question := self.questions.open:
@@ -392,18 +362,18 @@ class Screen:
             )
         return ANSI("\n".join([*over, *under, ""]))
 
-    def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
+    def prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
         style = "class:prompt.busy" if self.talk.working else "class:prompt"
         return [(style, "> " if line == 0 and wrapped == 0 else "  ")]
 
-    def _status(self) -> AnyFormattedText:
+    def status_line(self) -> AnyFormattedText:
         hint = "stopping; Ctrl-C again leaves" if self.talk.working and self.talk.stopping else self.hint
         if hint:
             return [("class:menu.meta", f"  {hint}")]
         if self.talk.facts is None:
             return ""
         painter, mode = self.painter, vim_mode(self.app)
-        line = status.line(self.talk.facts, painter.width - 2 - len(mode))
+        line = status.line(self.talk.facts, painter.width - 2 - len(mode), self.talk.preferences.status)
         return ANSI(f"  {mode}" + "".join(painter.lines(line)[:1]))
 
 
