@@ -71,8 +71,8 @@ def _brain(where: str) -> Brain:
 
 
 def _report(simulator: Simulator) -> int:
-    print(f"{len(simulator.requests)} requests, {len(simulator.verdicts)} refused", file=sys.stderr)
-    for refusal in simulator.verdicts:
+    print(f"{len(simulator.requests)} requests, {len(simulator.refusals)} refused", file=sys.stderr)
+    for refusal in simulator.refusals:
         print(f"  {refusal.status} {refusal.path}: {refusal.message}", file=sys.stderr)
     try:
         simulator.verify()

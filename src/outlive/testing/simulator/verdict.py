@@ -1,4 +1,4 @@
-"""What the rules say about a request: refused, or accepted and shown to the model; and the rule for schemas of tools."""
+"""What the rules decide about a request (refused, or accepted and shown to the model); the rule for tool schemas."""
 
 from dataclasses import dataclass
 from typing import Any
