@@ -49,9 +49,12 @@ from outlive.cli.chat.render.themes import interface
 from outlive.cli.chat.slash import obey
 from outlive.cli.chat.talk import ChatSetup, Talk
 from outlive.cli.chat.words import cut
+from outlive.models.protocol import prepare
 from outlive.printable import clean
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
+PREPARE_SECONDS = 0.1
+"""Seconds after the first drawing."""
 REDRAW_SECONDS = 0.04
 """Minimum seconds between two redraws."""
 SECOND_CTRL_C_SECONDS = 2.0
@@ -138,6 +141,11 @@ class Screen:
     def _begin(self) -> None:
         for name in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(name, self.leave)
+        asyncio.get_running_loop().call_later(PREPARE_SECONDS, self._prepare)
+
+    def _prepare(self) -> None:
+        """Load what the first request needs while the user reads and types."""
+        asyncio.get_running_loop().run_in_executor(None, prepare, self.talk.agent.parts.model)
 
     async def _tick(self) -> None:
         """Redraw while the spinner turns."""
