@@ -91,6 +91,20 @@ VARIANTS = (
     Variant("narrow band (down to 70% of the high-water mark)", own(target=0.6)),
     Variant("calls stay in place for 15% of the window", own(skeleton=0.15)),
     Variant("tail of 2k tokens", own(tail=0.02, tail_tokens=2_000)),
+    Variant("cold passes go no further than warm ones", patches=(("policy", "COLD_TAIL", 1.0),)),
     Variant("tail of 15%, 10k at least", own(tail=0.15, tail_tokens=10_000)),
     Variant("user's words get 1%", own(words=0.01)),
 )
+FRONTIER = (
+    *(Variant(f"price {price}", own(price=price)) for price in (0.005, 0.0075, 0.01, 0.015)),
+    *(Variant(f"lines up to {share:.0%} of the window", own(lines=share)) for share in (0.3, 0.2)),
+    *(
+        Variant(f"views up to {share:.0%} of the mark", patches=(("policy", "SHALLOW", share),))
+        for share in (0.7, 0.5)
+    ),
+    Variant("tail of 4%", own(tail=0.04, tail_tokens=4_000)),
+    Variant(
+        "passes that free 8k at least", patches=(("policy", "GAIN_TOKENS", 8_000), ("policy", "SMALLEST_GAIN", 0.1))
+    ),
+)
+"""How far passes go, and when they are made."""
