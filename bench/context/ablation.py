@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from outlive.context.passes.name_index import NameIndex, NameRecord
-from outlive.context.passes.reuse_score import name_odds
+from outlive.context.passes.reuse_score import name_score
 from outlive.context.passes.select import Scored, Weigh
 from outlive.context.pieces import Line
 from outlive.context.policy import RICH, Policy
@@ -40,7 +40,7 @@ def patched(variant: Variant) -> Iterator[None]:
 
 def any_mention(index: NameIndex, line: Line, place: float) -> float:
     """Every mention counts, not only the last."""
-    return place * sum(name_odds(index, name, index.names[name]) for name in line.names)
+    return place * sum(name_score(index, name, index.names[name]) for name in line.names)
 
 
 def head_and_tail(_index: NameIndex, lines: Iterable[Line], _weigh: Weigh, _price: float) -> Scored:
@@ -54,7 +54,7 @@ def head_and_tail(_index: NameIndex, lines: Iterable[Line], _weigh: Weigh, _pric
     return scored
 
 
-def same_odds(_index: NameIndex, _name: str, _seen: NameRecord) -> float:
+def same_score(_index: NameIndex, _name: str, _seen: NameRecord) -> float:
     return 1.0
 
 
@@ -76,7 +76,7 @@ VARIANTS = (
         "head and tail of results instead of last mentions", patches=(("passes.survey", "score", head_and_tail),)
     ),
     Variant("any mention counts, not only the last", patches=(("passes.select", "line_value", any_mention),)),
-    Variant("all names have the same odds", patches=(("passes.reuse_score", "name_odds", same_odds),)),
+    Variant("all names have the same odds", patches=(("passes.reuse_score", "name_score", same_score),)),
     Variant("headers and labels only (no lines)", own(lines=0.001), (("policy", "FEWEST_LINES", 0.001),)),
     Variant("lines at any price", own(price=0.0)),
     Variant("lines for 15% of the past instead of a price", own(price=0.0, lines_of_past=0.15)),

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from outlive import events as ev
 from outlive.context.engine import Engine
 from outlive.context.passes.pool import pool_of
-from outlive.context.passes.reuse_score import line_value, piece_odds
+from outlive.context.passes.reuse_score import line_value, place_score
 from outlive.context.pieces import Line
 from outlive.context.policy import Policy
 from tests.context.story import long_story
@@ -136,7 +136,7 @@ def test_lines_of_the_pool_are_worth_what_a_new_look_at_them_finds() -> None:
             continue
         index = engine.history.index
         for line in engine.pool():
-            place = piece_odds(index, line.piece)
+            place = place_score(index, line.piece)
             (again,) = line.piece.some_lines(line.at, line.at + 1)
             kept = Line(*(getattr(line, name) for name in Line.__struct_fields__))
             assert line_value(index, kept, place) == line_value(index, again, place)

@@ -99,7 +99,7 @@ def current_request(newest_first: Iterable[Unit]) -> Piece | None:
 
 
 def request_below(given: PassInput) -> Piece | None:
-    """The request that stands below the digest and not in it."""
+    """The request that is shown below the digest now."""
     if not given.projection.request:
         return None
     written = given.projection.segments[-1].event

@@ -44,7 +44,7 @@ class Survey:
     """Room for lines however crowded it is."""
     goal: float
     first_choice: Choice | None = None
-    """With all of the room, once somebody asked."""
+    """Cached: the choice with all of the room."""
 
     def choose(self, room: float) -> Choice:
         """The lines to keep."""

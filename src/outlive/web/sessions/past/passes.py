@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import asdict
 
-from outlive.context.passes.departures import units_left
+from outlive.context.passes.departures import unit_departures
 from outlive.context.projection import projection_of
 from outlive.events import Compacted, Event
 from outlive.printable import one_line
@@ -60,7 +60,7 @@ def compare(log: Sequence[Event], past: ReplayedPast, event: Compacted, *, taken
     after = projection_of(event, before)
     left = [
         asdict(unit) | {"what": one_line(unit.what, LABEL), "handles": unit.handles[:MOST_HANDLES]}
-        for unit in units_left(event, before, units)
+        for unit in unit_departures(event, before, units)
     ]
     rows = [list(view_rows(units, prompt, projection, event.id)) for projection in (before, after)]
     return PassComparison(event, list(_paired(*rows)), left)
