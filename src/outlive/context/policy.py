@@ -242,7 +242,7 @@ PREVIEW_HEAD = 0.6
 """Of a preview: what its beginning gets; the rest is for the end."""
 DIGEST_ROOM = 0.12
 """Of the window: where previews are needed anyway, they leave this much for a digest with some lines in it."""
-OBJECT_ROW, SHORTENED_ROW, WORDS_ROW = 16.0, 14.0, 12.0
+OBJECT_ROW, SHORTENED_ROW, WORDS_ROW = 16.0, 14.0, 16.0
 """Tokens of a picture in the digest, of the mark below a shortened text, of what stands beside a text of the user."""
 STATE_FAR = 20_000.0
 """Tokens after which the whole state is told again, though it has not changed: models lose sight of what is far."""

@@ -131,7 +131,8 @@ class View:
             history.state,
             history.ledger,
             self.budget.state,
-            compacted=not compacted and self.folded > 0 and not self.projection.facts,  # the facts list them, too
+            compacted=compacted or len(self._passes) > 1,
+            files=not compacted and self.folded > 0 and not self.projection.facts,  # the facts list them, too
             notes=[*history.notes, *map(_late_note, self._late)],
             system_news="" if compacted else history.system_news,
             steps_shown=shown,

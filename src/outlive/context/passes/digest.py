@@ -161,4 +161,5 @@ def opening_cost(piece: Piece) -> float:
 
 def fixed_cost(pages: UnitPages, stop: int) -> float:
     """Tokens of the head and of the handles of all units before `stop`, which are always shown."""
-    return estimate(HEAD) + 1.9 * pages.count(stop) + OBJECT_ROW * len(pages.objects(stop))
+    heads = estimate(WORDS_HEAD) + estimate(HEAD) + estimate(CURRENT) + 2
+    return heads + 1.9 * pages.count(stop) + OBJECT_ROW * len(pages.objects(stop))
