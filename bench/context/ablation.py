@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from outlive.context.passes.name_index import NameIndex, NameRecord
-from outlive.context.passes.reuse_score import name_score
-from outlive.context.passes.select import Scored, Weigh
+from outlive.context.passes.lines.name_index import NameIndex, NameRecord
+from outlive.context.passes.lines.reuse_score import name_score
+from outlive.context.passes.lines.select import Scored, Weigh
 from outlive.context.pieces import Line
 from outlive.context.policy import RICH, Policy
 from outlive.context.units import Unit
@@ -75,8 +75,8 @@ VARIANTS = (
     Variant(
         "head and tail of results instead of last mentions", patches=(("passes.survey", "score", head_and_tail),)
     ),
-    Variant("any mention counts, not only the last", patches=(("passes.select", "line_value", any_mention),)),
-    Variant("all names have the same odds", patches=(("passes.reuse_score", "name_score", same_score),)),
+    Variant("any mention counts, not only the last", patches=(("passes.lines.select", "line_value", any_mention),)),
+    Variant("all names have the same odds", patches=(("passes.lines.reuse_score", "name_score", same_score),)),
     Variant("headers and labels only (no lines)", own(lines=0.001), (("policy", "FEWEST_LINES", 0.001),)),
     Variant("lines at any price", own(price=0.0)),
     Variant("lines for 15% of the past instead of a price", own(price=0.0, lines_of_past=0.15)),
@@ -86,7 +86,7 @@ VARIANTS = (
     Variant("passes only at the high-water mark", own(payback=0)),
     Variant("walls of injected text stay", patches=(("passes.user_words", "WALL", float(NEVER)),)),
     Variant("recent actions are said again", patches=(("view", "steps_shown", none_shown),)),
-    Variant("folded lines are not chosen again", patches=(("passes.pool", "POOL_PRICE", 1e9),)),
+    Variant("folded lines are not chosen again", patches=(("passes.lines.pool", "POOL_PRICE", 1e9),)),
     Variant("no passes on a cold cache", own(cold=1.0, cold_tokens=NEVER)),
     Variant("narrow band (down to 70% of the high-water mark)", own(target=0.6)),
     Variant("calls stay in place for 15% of the window", own(skeleton=0.15)),

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.passes.pool import pool_of
-from outlive.context.passes.reuse_score import line_value, place_score
+from outlive.context.passes.lines.pool import pool_of
+from outlive.context.passes.lines.reuse_score import line_value, place_score
 from outlive.context.pieces import Line
 from outlive.context.policy import Policy
 from tests.context.story import long_story
@@ -77,7 +77,7 @@ def test_names_that_wait_are_read_little_by_little_as_new_events_come() -> None:
 
 
 def test_a_pass_that_was_taken_back_gives_back_the_pool_before_it() -> None:
-    live, log = driven(60)
+    live, log = driven(64)
     before = ids(live)
     made = live.compact()
     assert made is not None

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from outlive.context.ledger import Ledger
 from outlive.context.pages import Pages
-from outlive.context.passes.name_index import NameIndex
+from outlive.context.passes.lines.name_index import NameIndex
 from outlive.context.passes.user_words import read_rules
 from outlive.context.pieces import Piece
 from outlive.context.policy import SMALLEST_WORDS

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from outlive.context.passes.names import names
+from outlive.context.passes.lines.names import names
 from outlive.context.policy import LINE_PART, LONG_LINE
 from outlive.context.tokens import CHARS_PER_TOKEN, IMAGE_TOKENS, estimate
 from outlive.messages import Image, Opaque, Origin, ToolCall
@@ -58,7 +58,7 @@ class Line(Struct, eq=False, gc=False):
 
 
 class Shapes(NamedTuple):
-    """What the lines of a result look like (`passes.shapes`). Lines are counted from 0."""
+    """What the lines of a result look like (`passes.lines.shapes`). Lines are counted from 0."""
 
     shares: dict[int, float]
     """What the lines of a list are worth, as a factor."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from outlive.context.errors import InvalidRequest
 from outlive.context.history import History
-from outlive.context.passes.pool import choose_pool, pool_of
+from outlive.context.passes.lines.pool import choose_pool, pool_of
 from outlive.context.passes.stubs import handles
 from outlive.context.pieces import Line, Piece
 from outlive.context.policy import STATE_FAR, Budget, Policy, budget_for

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from outlive.context.passes.lines.select import Choice
 from outlive.context.passes.rows import RowWriter
-from outlive.context.passes.select import Choice
 from outlive.context.passes.stubs import attached, outcome, render_lines
 from outlive.context.passes.user_words import is_own
 from outlive.context.pieces import Line, Piece, describe_object

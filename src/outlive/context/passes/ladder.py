@@ -13,9 +13,9 @@ from outlive.context import policy
 from outlive.context.contract import broken
 from outlive.context.errors import BrokenContract, FloorError
 from outlive.context.ledger import facts
+from outlive.context.passes.lines.pool import LineCache, choose_pool, pool_change
 from outlive.context.passes.pass_input import PassDepth, PassInput, PassPlan, current_request
 from outlive.context.passes.plan import plan_pass, view_tokens
-from outlive.context.passes.pool import LineCache, choose_pool, pool_change
 from outlive.context.passes.protect import guarded
 from outlive.context.passes.receipts import make_receipt
 from outlive.context.passes.spool import spool

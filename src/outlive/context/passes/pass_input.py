@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from outlive.context.passes.name_index import NameIndex
-from outlive.context.passes.pool import LineCache
+from outlive.context.passes.lines.name_index import NameIndex
+from outlive.context.passes.lines.pool import LineCache
 from outlive.context.passes.protect import Guarded
 from outlive.context.pieces import Line, Piece
 from outlive.context.policy import Budget

@@ -11,7 +11,7 @@ from itertools import islice
 from outlive.context import policy
 from outlive.context.ledger import Ledger
 from outlive.context.pages import handle
-from outlive.context.passes.names import names
+from outlive.context.passes.lines.names import names
 from outlive.context.pieces import Piece
 from outlive.context.units import Unit
 from outlive.state import WorkingState

@@ -5,8 +5,8 @@ the policy (`price`; 0.0075 in the default policy).
 """
 
 from outlive.context import policy
-from outlive.context.passes.name_index import NameIndex, NameRecord
-from outlive.context.passes.names import shape_score
+from outlive.context.passes.lines.name_index import NameIndex, NameRecord
+from outlive.context.passes.lines.names import shape_score
 from outlive.context.pieces import Line, Piece
 
 
