@@ -26,7 +26,7 @@ from outlive.limits import Limit, Time
 from outlive.loop import Loop
 from outlive.messages import Block, Text, plain_text
 from outlive.models.protocol import Model
-from outlive.origin import tagged
+from outlive.origin import by_user, tagged, user_words
 from outlive.request import OutputFormat
 from outlive.result import DeniedCall, RunResult
 from outlive.stream import StreamEvent, ToolOutput
@@ -45,6 +45,8 @@ MAX_STOP_HOOK_BLOCKS = 3
 Watcher = Callable[[Event | StreamEvent], None]
 Review = Callable[[str], str]
 """Takes the model's last answer; returns what the model has to be told before the run may end, else empty."""
+Attach = Callable[[str], Awaitable[tuple[Block, ...]]]
+"""Takes the user's words; returns the blocks that go with them, such as the files that they name."""
 
 
 class Gauge(Struct, frozen=True):
@@ -88,10 +90,14 @@ class Runtime:
         """What to do with them, if the user chose beforehand."""
         self._news: list[str] = []
         """What the next request has to say about them."""
+        self.window_origin = ""
+        """Where the size of the window comes from."""
         self.notices: list[str] = []
         """Notices for the user that were recorded before a face was watching."""
         self.closing: list[Callable[[], object]] = []
         """Called on close."""
+        self.attachments: Attach | None = None
+        """Finds what goes with the user's words, if a face wants that."""
         self._passes = Passes(session, lambda: self.parts)
         self._shell = ShellResults()
         for event in session.events:
@@ -166,8 +172,13 @@ class Runtime:
             memories = await self.memory.relevant(plain_text(blocks), self._passes.answer_to)
             more += [Text(memories, "memory")] if memories else []
         self.session.change_system(self.parts.system(), self.parts.toolbox.schemas(), may_wait=True)
+        blocks += await self._attached(blocks)
         self.session.user_said((*blocks, *self._shell.blocks, *more), queued=tuple(queued))
         return await self._go_on()
+
+    async def _attached(self, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+        """What goes with the user's words in these blocks of a new turn."""
+        return await self.attachments(user_words(by_user(blocks))) if self.attachments is not None else ()
 
     async def go_on(self) -> RunResult:
         """Continue from the end of the log, as after a crash. Raises AgentBusy during another run."""
@@ -369,7 +380,8 @@ class Runtime:
         if results := self._shell.blocks:
             self.session.user_said(results)
         for event, words in list(self.session.engine.history.queued.items()):
-            self.session.user_said(words, queued=(event,))
+            said = (Text(words),)
+            self.session.user_said((*said, *await self._attached(said)), queued=(event,))
         news, self._news = self._news, []
         hints = filter(None, (limit.hint() for limit in self.limits))
         self.session.note(*news, *keep_claims(self.context), *hints)
@@ -399,4 +411,4 @@ class Runtime:
         """Extract memories from a run, after the extraction of the run before it."""
         if after is not None:
             await after
-        await memory.after_run(self._passes.answer_to)
+        await memory.after_run(self._passes.answer_to, self._passes.answer_here)

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from outlive.agent.memory.consolidation_scheduler import AskModel, Consolidation, ConsolidationScheduler
 from outlive.agent.session import Session
 from outlive.context.history import LEARNED
+from outlive.context.policy import CACHE_READ
+from outlive.context.tokens import CHARS_PER_TOKEN
 from outlive.errors import OutliveError
 from outlive.events import Checkpointed, Event
 from outlive.memory.guard import blocked_reason
@@ -21,7 +23,9 @@ from outlive.memory.index import TITLE
 from outlive.memory.learning.candidate import Candidate, asked_for, short_name
 from outlive.memory.learning.extract import (
     MAX_KNOWN_NAMED,
+    MAX_QUESTION_CHARS,
     candidates,
+    extraction_question,
     extraction_request,
     read_extraction,
     talk,
@@ -189,15 +193,18 @@ class SessionMemory:
         """Skip the log up to here: nothing is learned from it."""
         self.session.log(Checkpointed, label=EXTRACTED_LABEL, data={"to": self.session.last_event})
 
-    async def after_run(self, ask: AskModel | None) -> None:
-        """Extract memories from the log since the last time. A failure here never disturbs the session."""
+    async def after_run(self, ask: AskModel | None, ask_here: AskModel | None = None) -> None:
+        """Extract memories from the log since the last time. A failure here never disturbs the session.
+
+        `ask_here` asks at the end of the conversation, which the provider's cache holds; `ask` outside of it.
+        """
         self._runs += 1
         try:
             events = self.session.events
             offers = self._explicit(events)
             problem = ""
             if self._worth_asking(offers) and ask is not None:
-                problem = await self._ask(events, ask)
+                problem = await self._ask(events, ask, ask_here)
             else:
                 self._offer(offers)
             self._mark_learned(events[-1].id if events else 0, problem)
@@ -226,20 +233,33 @@ class SessionMemory:
             return bool(offers) or self._runs % RUNS_BETWEEN_EXTRACTIONS == 0
         return self.extraction == "always"
 
-    async def _ask(self, events: Sequence[Event], ask: AskModel) -> str:
+    async def _ask(self, events: Sequence[Event], ask: AskModel, ask_here: AskModel | None) -> str:
         """Save what a model extracts; return the reason if it did not answer."""
         after = self._learned_to
         words = self._finder.look().near(talk(events, after=after), 2 * MAX_KNOWN_NAMED)
         more = words if len(words) >= MAX_KNOWN_NAMED else self.memories.all()[: 2 * MAX_KNOWN_NAMED]
         existing = list({key_of(memory): memory for memory in (*words, *more)}.values())
+        prompt = extraction_request(events, existing, after=after)
         try:
-            answer = await ask(extraction_request(events, existing, after=after))
+            if ask_here is not None and self._costs_less_here(prompt):
+                answer = await ask_here(extraction_question(events, existing, after=after))
+            else:
+                answer = await ask(prompt)
             found = read_extraction(answer, events, existing, session=self.session.id, after=after, near=self._near)
         except (OutliveError, TimeoutError) as error:
             return str(error) or "no answer in time"
         for candidate in found:
             self._learn(candidate)
         return ""
+
+    def _costs_less_here(self, prompt: str) -> bool:
+        """Whether to ask at the end of the conversation: the cache holds it, it shows what is asked about, and
+        reading it costs less than a prompt of its own. A second try is made outside of it."""
+        engine = self.session.engine
+        shows_all = engine.projection.fold_to <= self._learned_to and not engine.history.mid_batch
+        if not shows_all or engine.is_cold(time.time()) or self.session.checkpoint(EXTRACTED_LABEL).get("tries"):
+            return False
+        return engine.used * CACHE_READ + MAX_QUESTION_CHARS / CHARS_PER_TOKEN < len(prompt) / CHARS_PER_TOKEN
 
     def _mark_learned(self, to: int, problem: str) -> None:
         """Record up to where the log was processed. Parts that a model did not answer about are retried after the

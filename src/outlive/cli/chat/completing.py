@@ -1,13 +1,15 @@
 """Completion in the input: slash commands at the start, files after `@`, paths on Tab."""
 
+import asyncio
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from outlive.cli.chat.file_search import FileSearch
 from outlive.cli.chat.slash.base import COMMANDS
 from outlive.cli.chat.words import short_session
 from outlive.printable import one_line
@@ -15,9 +17,8 @@ from outlive.stores.logs.protocol import SessionInfo
 from outlive.tools.permissions.asking import MODES
 
 MAX_COMPLETIONS = 40
-MAX_FILES_SCANNED = 5000
-"""Files looked at for `@name`."""
-_SKIPPED = {"node_modules", "__pycache__", "venv", "dist", "build", "target"}
+MAX_ENTRIES = 5000
+"""Entries of a folder that are looked at."""
 
 
 class ChatCompleter(Completer):
@@ -26,6 +27,7 @@ class ChatCompleter(Completer):
     def __init__(self, root: Path, sessions: Callable[[], Iterable[SessionInfo]] = tuple) -> None:
         self.root = root
         self._sessions = sessions
+        self._search = FileSearch(root)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
@@ -37,6 +39,15 @@ class ChatCompleter(Completer):
         if complete_event.completion_requested and word:
             return self._paths(word)
         return ()
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        """The same, with files looked up in a thread: a project may be large."""
+        mentions = document.text_before_cursor.rpartition(" ")[2].startswith("@")
+        found = self.get_completions(document, complete_event)
+        for completion in await asyncio.to_thread(list, found) if mentions else found:
+            yield completion
 
     def _commands(self, text: str) -> Iterator[Completion]:
         name, space, rest = text.partition(" ")
@@ -55,22 +66,23 @@ class ChatCompleter(Completer):
             yield from self._paths(rest)
 
     def _mentioned(self, text: str) -> Iterator[Completion]:
-        """Yield paths that start with the text, then files anywhere whose path contains it."""
-        found = list(islice(self._paths(text), MAX_COMPLETIONS))
-        yield from found
-        if len(text) < 2 or "/" in text:
-            return
-        direct = {completion.text for completion in found}
-        wanted = text.casefold()
-        names = (name for name in self._files() if wanted in name.casefold() and name not in direct)
-        for name in sorted(islice(names, MAX_COMPLETIONS - len(found)), key=lambda name: (len(name), name)):
-            yield Completion(name, -len(text), display=one_line(name))
+        """Yield paths that start with the text, then those that match it anywhere; what git ignores comes last."""
+        folder = text.rpartition("/")[0]
+        direct = [
+            f"{folder}/{one.text}" if folder else one.text for one in islice(self._paths(text), MAX_COMPLETIONS)
+        ]
+        outside = text.startswith(("/", "~", "."))
+        near = self._search.find(text, MAX_COMPLETIONS) if len(text) >= 2 and not outside else []
+        found = dict.fromkeys([*direct, *near])
+        for path in sorted(found, key=lambda path: not outside and self._search.is_ignored(path)):
+            if path.isprintable():
+                yield Completion(f'"{path}"' if " " in path else path, -len(text), display=one_line(path))
 
     def _paths(self, text: str) -> Iterator[Completion]:
         folder, _, start = text.rpartition("/")
         base = Path(os.path.expanduser(folder + "/")) if text.startswith(("/", "~")) else self.root / folder
         try:
-            entries = sorted(islice(os.scandir(base), MAX_FILES_SCANNED), key=lambda entry: entry.name)
+            entries = sorted(islice(os.scandir(base), MAX_ENTRIES), key=lambda entry: entry.name)
         except (OSError, ValueError):
             return
         for entry in entries:
@@ -78,17 +90,6 @@ class ChatCompleter(Completer):
             if not hidden and entry.name.startswith(start) and entry.name.isprintable():
                 name = entry.name + ("/" if _is_folder(entry) else "")
                 yield Completion(name, -len(start), display=(folder + "/" if folder else "") + name)
-
-    def _files(self) -> Iterator[str]:
-        seen = 0
-        for folder, folders, files in os.walk(self.root):
-            folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
-            for name in sorted(files):
-                seen += 1
-                if seen > MAX_FILES_SCANNED:
-                    return
-                if not name.startswith(".") and name.isprintable():
-                    yield os.path.relpath(os.path.join(folder, name), self.root)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

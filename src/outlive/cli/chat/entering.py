@@ -4,6 +4,7 @@ from typing import Literal
 
 from outlive.cli.chat.slash import is_command, obey
 from outlive.cli.chat.talk import Talk
+from outlive.messages import Block
 
 EntryKind = Literal["prompt", "slash", "shell"]
 
@@ -15,11 +16,11 @@ def kind_of(shown: str) -> EntryKind:
     return "slash" if shown and is_command(shown) else "prompt"
 
 
-async def enter(talk: Talk, words: str, kind: EntryKind) -> None:
-    """Do what the user entered."""
+async def enter(talk: Talk, words: str, kind: EntryKind, images: tuple[Block, ...] = ()) -> None:
+    """Do what the user entered. `images` go with a prompt."""
     if kind == "slash":
         await obey(talk, words)
     elif kind == "shell":
         talk.shell(words)
     else:
-        talk.say(words)
+        talk.say(words, images)

@@ -28,12 +28,14 @@ KEYS = (
     ("Enter", "send; while the agent works, queue"),
     ("Alt+Enter, \\ Enter", "new line"),
     ("Esc", "stop the agent"),
+    ("Esc Esc", "at rest, with an empty input: go back to before a message"),
     ("Ctrl-C", "stop the agent; twice when it rests: leave"),
     ("Ctrl-D", "leave"),
+    ("Ctrl-V", "paste the image in the clipboard"),
     ("Ctrl-O", "the last results in full"),
     ("Ctrl-R, ↑, ↓", "search and walk through what you said before"),
     ("Shift+Tab", "next mode: ask, accept-edits, plan"),
-    ("@", "complete the name of a file"),
+    ("@", "put in a file, lines of it (`@app.py:10-40`) or a folder; a few letters complete the name"),
     ("!", "at the start: run a shell command yourself; the agent sees it with your next words"),
 )
 _TASKS = {"ready": "accent", "in_progress": "warn", "blocked": "quiet"}
@@ -124,6 +126,8 @@ async def context(talk: Talk, words: str) -> RenderableType:
     most = max((count for _, count in kinds), default=1)
     head = Text(f"{tokens(gauge.used)} of {tokens(gauge.window)} tokens {bar(gauge, BAR_CELLS)} ")
     head.append(f"next pass at {tokens(gauge.next_pass)}", "quiet")
+    if talk.agent.window_origin:
+        head.append(f" · the window is {one_line(talk.agent.window_origin)}", "quiet")
     rows = table(
         *(
             (
