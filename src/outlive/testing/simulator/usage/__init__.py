@@ -1,0 +1,1 @@
+"""How many tokens a prompt has, and how many of them are cached."""
