@@ -13,7 +13,7 @@ from outlive.testing import Simulator, say
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.models import KNOWN
 from outlive.testing.simulator.seen import ReportedUsage
-from outlive.testing.simulator.usage.tokens import tokens_of
+from outlive.testing.simulator.tokens import tokens_of
 from tests.testing.simulator.talking import (
     CHAT,
     FUNCTION,

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.steps import Call, Part, Say, Step, Think
-from outlive.testing.simulator.usage.tokens import compact, tokens_of
+from outlive.testing.simulator.tokens import compact, tokens_of
 
 NOTHING_USED = ReportedUsage()
 CHUNK_CHARS = 24

@@ -6,7 +6,7 @@ from typing import Any
 
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.openai.items import as_messages, tools_of
-from outlive.testing.simulator.usage.tokens import texts
+from outlive.testing.simulator.tokens import texts
 
 RESPONSES_COMPACT = "/v1/responses/compact"
 

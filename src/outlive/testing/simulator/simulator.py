@@ -13,6 +13,7 @@ from outlive.testing.simulator import local
 from outlive.testing.simulator.answer import Answer, characters_for, cut_to
 from outlive.testing.simulator.anthropic.side import AnthropicSide
 from outlive.testing.simulator.anthropic.signing import Signer
+from outlive.testing.simulator.cache import CachedPiece, PromptCache
 from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import KNOWN, SimulatedModel
@@ -25,8 +26,7 @@ from outlive.testing.simulator.seen import RESPONSES_COMPACT, ReportedUsage, See
 from outlive.testing.simulator.server import Server, WireReply
 from outlive.testing.simulator.steps import Step
 from outlive.testing.simulator.summary import Summarize, first_words
-from outlive.testing.simulator.usage.cache import CachedPiece, PromptCache
-from outlive.testing.simulator.usage.tokens import compact, tokens_of
+from outlive.testing.simulator.tokens import compact, tokens_of
 
 Brain: TypeAlias = Callable[[SeenRequest], Step]
 Side: TypeAlias = AnthropicSide | OpenAISide | ResponsesSide

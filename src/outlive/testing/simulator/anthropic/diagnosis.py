@@ -12,7 +12,7 @@ from typing import Any
 
 from outlive.testing.simulator.anthropic.checks.fields import check_fields
 from outlive.testing.simulator.anthropic.prompt import block_bytes, blocks_of, pieces_of
-from outlive.testing.simulator.usage.tokens import block_characters, compact, tokens_of, tool_characters
+from outlive.testing.simulator.tokens import block_characters, compact, tokens_of, tool_characters
 
 MAX_REMEMBERED = 1000
 """How many messages are remembered."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from outlive.testing.simulator.anthropic.checks.messages import cleared, turn_scoped
 from outlive.testing.simulator.anthropic.compaction import is_noop
-from outlive.testing.simulator.usage.cache import LONG, SHORT, CachedPiece
-from outlive.testing.simulator.usage.tokens import block_characters, compact, tool_characters
+from outlive.testing.simulator.cache import LONG, SHORT, CachedPiece
+from outlive.testing.simulator.tokens import block_characters, compact, tool_characters
 
 
 def pieces_of(body: dict[str, Any]) -> list[CachedPiece]:

@@ -8,7 +8,7 @@ from outlive.testing.simulator.answer import Answer, SentPart, SentSummary, Wire
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.steps import Say, Think
-from outlive.testing.simulator.usage.tokens import compact
+from outlive.testing.simulator.tokens import compact
 
 STOPS = {
     "end": "end_turn",

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from outlive.testing.simulator.cache import HALF_HOUR, CachedPiece
 from outlive.testing.simulator.openai.reasoning import hidden_text
-from outlive.testing.simulator.usage.cache import HALF_HOUR, CachedPiece
-from outlive.testing.simulator.usage.tokens import (
+from outlive.testing.simulator.tokens import (
     IMAGE_CHARS,
     compact,
     content_characters,

@@ -7,7 +7,7 @@ import msgspec
 
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.refusal import RuleBroken
-from outlive.testing.simulator.usage.tokens import compact
+from outlive.testing.simulator.tokens import compact
 
 OPENING = "gAAAA"
 COMPACTION = "compaction"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from outlive.testing.simulator.seen import ReportedUsage
-from outlive.testing.simulator.usage.tokens import tokens_of
+from outlive.testing.simulator.tokens import tokens_of
 
 LOOKBACK_BLOCKS = 20
 CACHE_STEP_TOKENS = 128

@@ -1,1 +1,0 @@
-"""How many tokens a prompt has, and how many of them are cached."""
