@@ -109,7 +109,7 @@ def undone(client: str, changes: Iterable[SetupChange]) -> None:
     folders = _folders(client)
     journal = _journal(client)
     journal.unlink(missing_ok=True)
-    for folder in (*sorted(folders, reverse=True), journal.parent, home()):
+    for folder in (journal.parent, *sorted(folders, reverse=True)):
         with suppress(OSError):
             folder.rmdir()
 
