@@ -46,6 +46,7 @@ from outlive.tools.builtin.memory import MEMORIES_KEY
 from outlive.tools.builtin.task_context import catch_up
 from outlive.tools.changes.recorder import ChangeRecorder
 from outlive.tools.changes.snapshot import Snapshots
+from outlive.tools.custom_commands import CustomCommands
 from outlive.tools.files.atomic_edit import sweep
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
@@ -215,6 +216,7 @@ class AgentFactory:
             summaries=self.options.summary or cast(Summaries, self._context.get("summary", "asked")),
             chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
+            commands=CustomCommands(root),
             mcp=mcp,
             changes=self._changes(session, fence),
             mask=self.masker,

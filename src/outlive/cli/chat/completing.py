@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from outlive.cli.chat.slash.base import COMMANDS
 from outlive.cli.chat.words import short_session
 from outlive.printable import one_line
 from outlive.stores.logs.protocol import SessionInfo
+from outlive.tools.custom_commands import CustomCommand
 from outlive.tools.permissions.asking import MODES
 
 MAX_COMPLETIONS = 40
@@ -24,9 +25,17 @@ MAX_ENTRIES = 5000
 class ChatCompleter(Completer):
     """Completes commands and the files below `root`."""
 
-    def __init__(self, root: Path, sessions: Callable[[], Iterable[SessionInfo]] = tuple) -> None:
+    def __init__(
+        self,
+        root: Path,
+        sessions: Callable[[], Iterable[SessionInfo]] = tuple,
+        own: Callable[[], Mapping[str, CustomCommand]] = dict,
+    ) -> None:
+        """`own` are the commands that the user wrote."""
+
         self.root = root
         self._sessions = sessions
+        self._own = own
         self._search = FileSearch(root)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
@@ -55,6 +64,10 @@ class ChatCompleter(Completer):
             for command in COMMANDS.values():
                 if command.name.startswith(name):
                     yield Completion(command.name, -len(name), display=command.usage, display_meta=command.about)
+            for own in self._own().values():
+                if own.name.startswith(name) and own.name not in COMMANDS:
+                    shown = one_line(f"/{own.name} {own.hint}")
+                    yield Completion(own.name, -len(name), display=shown, display_meta=one_line(own.about))
         elif name == "mode":
             yield from (Completion(mode, -len(rest)) for mode in MODES if mode.startswith(rest))
         elif name == "resume":

@@ -24,7 +24,7 @@ from rich.text import Text
 from outlive.cli.chat import status
 from outlive.cli.chat.clipboard import NoClipboardImage, clipboard_image
 from outlive.cli.chat.completing import ChatCompleter
-from outlive.cli.chat.entering import enter, kind_of
+from outlive.cli.chat.entering import enter, is_said, kind_of
 from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.input_images import InputImages
 from outlive.cli.chat.keys import bindings
@@ -89,7 +89,7 @@ class Screen:
         self.input = Buffer(
             name="input",
             history=ProjectHistory(setup.root / ".outlive", lambda text: self.talk.agent.session.masked(text)),
-            completer=ChatCompleter(setup.root, self.talk.sessions),
+            completer=ChatCompleter(setup.root, self.talk.sessions, self.talk.custom_commands),
             complete_while_typing=Condition(self._completes),
             enable_history_search=False,
             multiline=True,
@@ -163,7 +163,7 @@ class Screen:
             return
         self.input.history.append_string(self.images.as_paths(words))
         self._forget_input()
-        if kind != "prompt":
+        if not is_said(self.talk, words, kind):
             self.show(Item("user", Hanging("> ", Text(clean(words), "quiet"))))
         self._start(enter(self.talk, words, kind, images))
 

@@ -55,7 +55,12 @@ def table(*rows: tuple[RenderableType, ...]) -> Table:
 async def help_(talk: Talk, words: str) -> RenderableType:
     commands = table(*((command.usage, Text(command.about, "quiet")) for command in COMMANDS.values()))
     keys = table(*((key, Text(about, "quiet")) for key, about in KEYS))
-    return Group(commands, Text(), keys)
+    own = (
+        (one_line(f"/{own.name} {own.hint}"), Text(one_line(own.about), "quiet"))
+        for own in talk.custom_commands().values()
+        if own.name not in COMMANDS
+    )
+    return Group(commands, Text(), table(*own), Text(), keys)
 
 
 @command("", "open tasks of the project")
