@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.messages import Message, Text, ToolCall, ToolResult
-from outlive.replay.handover import LARGEST, handover
+from outlive.replay.handover import MAX_CHARS, handover
 from outlive.replay.importers import read_recording
 from outlive.replay.recording import Recorded, Recording
 from outlive.replay.rescue import PlanReader, Rescued, RescuedStep, rescued
@@ -75,7 +75,7 @@ def test_a_hand_over_quotes_the_user_and_masks_secrets() -> None:
 texts = st.text(min_size=1, max_size=30).map(lambda text: text * 400)
 
 
-@given(st.lists(texts, min_size=1, max_size=6), texts, st.integers(2_000, LARGEST))
+@given(st.lists(texts, min_size=1, max_size=6), texts, st.integers(2_000, MAX_CHARS))
 def test_a_hand_over_never_has_more_than_its_limit(requests: list[str], answer: str, limit: int) -> None:
     said = [user(text) for text in requests]
     found = rescued(played(*said, Message("assistant", (Text(answer),)), user("the last thing I asked")))

@@ -18,7 +18,7 @@ from outlive.agent.log.session_log import DEFAULT_WINDOW, SessionOptions
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
 from outlive.agent.parts import AgentParts, Summaries
-from outlive.agent.policies import policy_named
+from outlive.agent.policies import policy_named, without_cold_passes
 from outlive.agent.prompt import system_prompt
 from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
@@ -35,6 +35,7 @@ from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
+from outlive.models.catalog import CatalogEntry, catalog
 from outlive.models.errors import ModelNotSetUp
 from outlive.models.protocol import Model, Price, Usage
 from outlive.models.resolve import resolve
@@ -74,6 +75,8 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     policy: str | None = None
     summary: Summaries | None = None
     """Who writes the summary of a pass, and when."""
+    cold_pass: bool | None = None
+    """Whether a pass is made because the provider's cache has expired."""
     allow: Sequence[str] = ()
     deny: Sequence[str] = ()
     add_dirs: Sequence[str] = ()
@@ -119,7 +122,7 @@ class AgentFactory:
             self.graph = TaskGraph(open_stores(**workspace.store).tasks)
             undo.pop_all()
 
-    def choose(self, spec: str | None = None) -> Model:
+    def resolve_model(self, spec: str | None = None) -> Model:
         """Resolve a model by name, with the fallback of the settings."""
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
@@ -128,6 +131,12 @@ class AgentFactory:
         except ModelNotSetUp as error:
             hint = "\n".join(filter(None, [error.hint, self.dotenv.notice()]))
             raise ModelNotSetUp(error.message, hint=hint, code=error.code) from None
+
+    def catalog(self) -> list[CatalogEntry]:
+        """The models that the user can choose from. Asks local servers, which takes a moment."""
+        agent = self.settings.agent
+        named = (self.options.model, agent.get("model"), agent.get("fallback"))
+        return catalog(self._environment(), [str(name) for name in named if name])
 
     def _environment(self) -> dict[str, str]:
         thinking = self.settings.agent.get("thinking")
@@ -139,7 +148,7 @@ class AgentFactory:
         with ExitStack() as undo:
             memories = self._memories()
             undo.callback(memories.close)
-            model = self._model or self.choose()
+            model = self._model or self.resolve_model()
             opened = self._resume(session, model) if session else self._start(model)
             undo.callback(opened.close)
             orphans = orphans_of(opened.id, opened.started, self.logs) if session else []
@@ -150,8 +159,8 @@ class AgentFactory:
             catch_up(agent.context, interrupted=interrupted)
             agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
             agent.interrupted_calls = started
-            if opened.due(time.time()) == "cold":
-                agent.notices.append(_cold(opened.engine, model.price))
+            if notice := _cold(opened.engine, model.price, passes=self._cold_pass):
+                agent.notices.append(notice)
             agent.notices += [
                 f"still running from before: {orphan.text} (process group {orphan.pid})" for orphan in orphans
             ]
@@ -174,7 +183,14 @@ class AgentFactory:
         context = self._context
         window, _ = self.context_window(model)
         policy = policy_named(self.options.policy or str(context.get("policy", "rich")), context["policies"])
+        if not self._cold_pass:
+            policy = without_cold_passes(policy)
         return {"window": window, "policy": policy, "mask": self.masker}
+
+    @property
+    def _cold_pass(self) -> bool:
+        chosen = self.options.cold_pass
+        return bool(self._context.get("cold_pass", True)) if chosen is None else chosen
 
     @property
     def _wanted_tools(self) -> str:
@@ -383,14 +399,22 @@ def _checked(options: AgentOptions) -> AgentOptions:
         raise ConfigError(f"{name} = {value!r}: {takes}") from None
 
 
-def _cold(engine: Engine, price: Price | None) -> str:
-    """Say what a pass saves on the next request, because the provider's cache has expired."""
-    as_is, after = engine.used, engine.left_by_pass
-    tokens = f"about {after:,} tokens instead of {as_is:,}"
-    if price:
-        costs = (price.of(Usage(cache_write=count)) for count in (after, as_is))
-        tokens += " (${:.2f} instead of ${:.2f})".format(*costs)
-    return f"the provider's cache has expired, so a pass comes before the next request: {tokens}"
+def _cold(engine: Engine, price: Price | None, *, passes: bool) -> str:
+    """What the next request costs as it is and after a pass, if the provider's cache has expired and a pass would
+    save enough; else empty."""
+    now = time.time()
+    as_is, after = engine.used, engine.left_by_cold_pass
+    if not engine.is_cold(now) or as_is - after < engine.budget.gain or (passes and engine.due(now) != "cold"):
+        return ""
+
+    def dollars(tokens: int) -> str:
+        return f" (${price.of(Usage(cache_write=tokens)):.2f})" if price else ""
+
+    if passes:
+        saves = f"about {after:,} tokens{dollars(after)} instead of {as_is:,}{dollars(as_is)}"
+        return f"the provider's cache has expired, so a pass comes before the next request: {saves} (--no-cold-pass)"
+    costs = f"about {as_is:,} tokens{dollars(as_is)}, after a pass {after:,}{dollars(after)} (/compact makes one)"
+    return f"the provider's cache has expired, so the next request is written to it whole: {costs}"
 
 
 def _folder(root: Path, name: str) -> Path:

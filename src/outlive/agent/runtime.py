@@ -12,10 +12,10 @@ from msgspec.structs import replace as with_fields
 
 from outlive.agent.attachments.shell import ShellResults, run_for_user
 from outlive.agent.commands.orphans import OrphanChoice, became
+from outlive.agent.compaction.passes import Passes
 from outlive.agent.log.masking import masked
 from outlive.agent.memory.session_memory import SessionMemory
 from outlive.agent.parts import AgentParts
-from outlive.agent.passes import Passes
 from outlive.agent.rewind import Rewound, revert_restore, rewind
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
@@ -409,4 +409,4 @@ class Runtime:
         """Extract memories from a run, after the extraction of the run before it."""
         if after is not None:
             await after
-        await memory.after_run(self._passes.answer_to)
+        await memory.after_run(self._passes.answer_to, self._passes.answer_here)

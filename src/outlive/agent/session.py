@@ -198,10 +198,13 @@ class Session(SessionLog):
         """The current request, which the provider has cached, with a final instruction to summarise."""
         if self.due() == "limit":
             self._relieved(None)
+        return self.question(ask(self.masked(focus), self.engine.projection.summary))
+
+    def question(self, text: str) -> Request:
+        """The current request, which the provider has cached, with a final text that is not logged."""
         request = self.engine.live_request()
         last = request.messages[-1]
-        words = Text(ask(self.masked(focus), self.engine.projection.summary))
-        return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, words))))
+        return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, Text(text)))))
 
     def compact(self, focus: str = "", summary: str = "", problem: str = "") -> Compacted | None:
         """Fold all but the tail now; returns None if that saves nothing.

@@ -75,13 +75,13 @@ def _trust_file(path: Path, digest: str, asks: Sequence[str]) -> bool:
 def _trust_memories(workspace: Workspace) -> bool:
     """Ask about memories that came with the folder; returns False if there are none."""
     with closing(open_memories(None, heal=False)) as memories:
-        foreign = memories.foreign()
-        if not foreign:
+        untrusted = memories.untrusted()
+        if not untrusted:
             return False
-        for memory in foreign:
+        for memory in untrusted:
             body = "" if memory.body.strip() in ("", memory.description.strip()) else f"\n{shown(memory.body)}"
             click.echo(line_of(unmarked(memory)) + body.replace("\n", "\n    "))
-        them = "1 memory" if len(foreign) == 1 else f"{len(foreign)} memories"
+        them = "1 memory" if len(untrusted) == 1 else f"{len(untrusted)} memories"
         if _agrees(
             f"Let the {them} that came with {workspace.project} count as yours, and those that are added later?"
         ):

@@ -49,7 +49,8 @@ class Policy(Struct, frozen=True, kw_only=True):
         ),
     ] = 16
     target: Annotated[
-        float, Number("Low-water mark, where the tail, the user's words and the lines leave a choice")
+        float,
+        Number("No pass aims below this share of the window; what is worth its price may fill more"),
     ] = 0.1
     cold: Annotated[float, Number("A cold cache is rewritten anyway, so a pass already starts above this share")] = (
         0.3
@@ -180,9 +181,11 @@ SMALLEST_GAIN, GAIN_TOKENS = 0.06, 2_500
 """A pass that frees less of the window than this, or less than so many tokens, is not worth a broken cache."""
 ASKED_GAIN = 0.02
 """Of the window: what a pass that somebody asked for must free."""
+CACHE_READ = 0.1
+"""Cache-read price divided by the plain input price."""
 CACHE_WRITE = 12.5
 """Cache-write price divided by cache-read price."""
-MERGE_REQUESTS = 8
+MERGE_REQUESTS = 16
 """Requests within which a digest pays that is written again to leave out what nobody needs any more."""
 MOST_SEGMENTS = 16
 """Parts of a digest; one more, and they are merged."""
@@ -192,6 +195,10 @@ ATTEMPTS = 2
 """Passes for one request that the provider refuses as too long; then an error names what fills the floor."""
 
 # -- how far it goes
+
+COLD_TAIL = 0.25
+"""Of the usual tail: a pass on a cold cache goes further, because everything that it leaves is written to the cache.
+After a break the newest results are seldom needed whole, and each further step makes the tail longer again."""
 
 SOON = 3
 """Units within which a second pass shows that the first was not deep enough."""

@@ -134,7 +134,7 @@ def _claimed(given: WorkCall, backend: Backend) -> str:
 
 
 def remember(given: RememberCall, backend: Backend) -> CallAnswer:
-    """Kept as the model's reading: there is no log here in which the user could be found to have said it."""
+    """Store a memory as the model's reading: without a log it cannot be checked whether the user said it."""
     from outlive.memory.learning.candidate import Candidate, short_name
     from outlive.memory.learning.keep import keep
     from outlive.stores.memories.records import Provenance
@@ -150,10 +150,8 @@ def memory_search(given: MemorySearchCall, backend: Backend) -> CallAnswer:
     from outlive.memory.search import found_text
 
     text = found_text(backend.finder, given.query, given.limit)
-    if foreign := len(backend.memories.foreign()):
-        text += (
-            f"\n(memories that came with this folder: {foreign}, not shown before the user has looked: outlive trust)"
-        )
+    if untrusted := len(backend.memories.untrusted()):
+        text += f"\n(memories that came with this folder: {untrusted}, not shown before the user runs: outlive trust)"
     return CallAnswer(text)
 
 

@@ -68,7 +68,7 @@ def _named(spec: str, environment: Mapping[str, str]) -> Model:
         return anthropic.AnthropicModel(name, environment=environment)
     if environment.get(openai.KEY) or environment.get(openai.ADDRESS):
         return openai.OpenAIModel(name, environment=environment)
-    here = _nearby(environment)
+    here = nearby(environment)
     if found := next((model for model in here if model.name in (name, f"{name}:latest")), None):
         return _local(found, environment)
     suggestion = f"; on this machine there is {', '.join(model.name for model in here)}" if here else ""
@@ -85,7 +85,7 @@ def _found(environment: Mapping[str, str]) -> Model:
         return _first_at(environment[openai.ADDRESS], environment)
     if environment.get(openai.KEY):
         return openai.OpenAIModel(USUAL_GPT, environment=environment)
-    here = _nearby(environment)
+    here = nearby(environment)
     if not here:
         raise ModelNotSetUp("no model is set up", hint=SETUP_HELP, code="no_model")
     return _local(here[0], environment)
@@ -93,7 +93,7 @@ def _found(environment: Mapping[str, str]) -> Model:
 
 def _first_at(address: str, environment: Mapping[str, str]) -> Model:
     """The first model of a local server; for a remote one the user has to choose."""
-    models = _listed("", address, PROBE_SECONDS) if address.startswith("http://") else []
+    models = listed("", address) if address.startswith("http://") else []
     if not models:
         raise ModelNotSetUp(
             f"{openai.ADDRESS} is set, but no model", hint="name one: MODEL_ID=openai:NAME", code="name_model"
@@ -107,7 +107,7 @@ def _local(model: Local, environment: Mapping[str, str]) -> Model:
     return openai.OpenAIModel(model.name, environment={**rest, openai.ADDRESS: model.address}, window=model.window)
 
 
-def _nearby(environment: Mapping[str, str]) -> list[Local]:
+def nearby(environment: Mapping[str, str]) -> list[Local]:
     """The models of local servers, unless the user has turned them off."""
     return [] if environment.get("OUTLIVE_LOCAL_MODELS") == "off" else local_models()
 
@@ -115,11 +115,11 @@ def _nearby(environment: Mapping[str, str]) -> list[Local]:
 def local_models(ports: Mapping[str, int] = LOCAL_PORTS, timeout: float = PROBE_SECONDS) -> list[Local]:
     """The models of the usual local servers, queried in parallel; in the order of `ports`."""
     with ThreadPoolExecutor(len(ports)) as pool:
-        answers = pool.map(lambda entry: _listed(entry[0], f"http://127.0.0.1:{entry[1]}/v1", timeout), ports.items())
+        answers = pool.map(lambda entry: listed(entry[0], f"http://127.0.0.1:{entry[1]}/v1", timeout), ports.items())
         return [model for models in answers for model in models]
 
 
-def _listed(server: str, address: str, timeout: float) -> list[Local]:
+def listed(server: str, address: str, timeout: float = PROBE_SECONDS) -> list[Local]:
     """The models of the server at an address; empty if there is none or its answer is invalid."""
     try:
         place = urlsplit(address)

@@ -12,7 +12,7 @@ from outlive.request import Request
 from outlive.stream import ModelRetrying, ModelStreamEvent
 
 MAX_ATTEMPTS = 10
-FIRST, LONGEST = 1.0, 60.0
+FIRST, MAX_RETRY_SECONDS = 1.0, 60.0
 """Seconds before the second attempt, doubled each time up to a maximum."""
 MAX_RETRY_AFTER_SECONDS = 300.0
 """Give up if Retry-After exceeds this."""
@@ -68,7 +68,7 @@ class Retrying:
 
     def _wait(self, attempt: int, asked: float | None) -> float:
         """Half of the wait is fixed, half random, so that clients do not all return at once."""
-        grown = min(LONGEST, FIRST * 2.0 ** (attempt - 1))
+        grown = min(MAX_RETRY_SECONDS, FIRST * 2.0 ** (attempt - 1))
         spread = grown * (0.5 + 0.5 * self._rng())
         return spread if asked is None else asked + min(1.0, spread) * self._rng()
 

@@ -8,7 +8,7 @@ from outlive.replay.rescue import Rescued, RescuedStep
 from outlive.secrets import mask
 
 Audience = Literal["text", "claude-code", "codex"]
-LARGEST = 10_000
+MAX_CHARS = 10_000
 """Characters: what Claude Code takes from a hook as it is."""
 REQUEST, GOAL, ANSWER, FACTS = 3_000, 2_000, 1_200, 1_500
 """Characters of each part at most; the user's earlier words get what is left."""
@@ -16,7 +16,7 @@ MARKS = {"done": "[x]", "active": "[>]", "todo": "[ ]"}
 TOOLS = {"claude-code": "TodoWrite", "codex": "update_plan"}
 
 
-def handover(found: Rescued, audience: Audience = "text", limit: int = LARGEST) -> str:
+def handover(found: Rescued, audience: Audience = "text", limit: int = MAX_CHARS) -> str:
     """The hand-over. What the user said is verbatim and comes first; what does not fit is cut and marked."""
     parts = [
         f"Hand-over of a session of {found.client} ({found.id}){_where(found)}, {day(found.began)} to "

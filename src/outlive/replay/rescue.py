@@ -21,7 +21,7 @@ STATUSES: dict[str, Status] = {"in_progress": "active", "active": "active", "com
 INTERRUPTED = "[Request interrupted by user"
 """What Claude Code puts in the user's place after Esc."""
 FAILURES = 5
-LONGEST_LINE = 200
+MAX_LINE_CHARS = 200
 _NUMBER = re.compile(r"#(\d+)")
 _STEP = re.compile(
     r"""\bstep["']?\s*:\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`)\s*,\s*["']?status["']?\s*:\s*["'`](\w+)"""
@@ -132,7 +132,7 @@ def _failure(call: ToolCall, result: ToolResult) -> list[str]:
     if not result.is_error and not framed_exit(result.text, is_error=False):
         return []
     last = next((line.strip() for line in reversed(result.text.splitlines()) if line.strip()), "")
-    return [f"{call_label(call)}: {last[:LONGEST_LINE]}"]
+    return [f"{call_label(call)}: {last[:MAX_LINE_CHARS]}"]
 
 
 class PlanReader:

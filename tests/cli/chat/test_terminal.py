@@ -8,10 +8,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,8 +20,9 @@ from rich.cells import cell_len
 from outlive.stores import open_stores
 from tests.engines import ROOT, worker_environment
 
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="NO TMUX: the terminal is not tested as a whole")
-PATIENCE = 300.0
+needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="NO TMUX: the terminal is not tested as a whole")
+pytestmark = needs_tmux
+PATIENCE = float(os.environ.get("OUTLIVE_TEST_PATIENCE", "300"))
 
 
 class Terminal:
@@ -77,24 +77,6 @@ class Terminal:
 
 
 Open = Callable[..., Terminal]
-
-
-@pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Open]:
-    """Opens the program in a window of its own; the path of its socket has to be short."""
-    folder = Path(tempfile.mkdtemp(prefix="ot"))
-    opened: list[Terminal] = []
-
-    def open_one(scene: str, *, columns: int = 80, rows: int = 24, **more: str) -> Terminal:
-        one = Terminal(folder / f"s{len(opened)}", scene, tmp_path, columns=columns, rows=rows, more=more)
-        opened.append(one)
-        one.until("\n>")
-        return one
-
-    yield open_one
-    for one in opened:
-        one.tmux("kill-server")
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def transcript(folder: Path) -> str:

@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.filters import Condition, Filter, has_focus
+from prompt_toolkit.filters import Condition, Filter, has_focus, is_searching
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
+from prompt_toolkit.search import stop_search
 
 from outlive.cli.chat.pasting import Pastes
 from outlive.cli.chat.question import Questions
@@ -19,6 +20,9 @@ PASTE_MIN_CHARS = 16
 """Letters waiting behind an Enter that make it part of a paste."""
 PASTE_GAP_SECONDS = 0.05
 """Seconds between two Enters of one paste."""
+
+SECOND_ESC_SECONDS = 1.0
+"""Seconds within which a second Esc, while the agent rests and the input is empty, opens the list to go back."""
 
 
 class Controls(Protocol):
@@ -52,6 +56,7 @@ def bindings(screen: Controls) -> KeyBindings:
     keys = KeyBindings()
     asked = Condition(lambda: screen.questions.armed and not screen.questions.reason and not screen.writing)
     _typing(keys, screen, has_focus(screen.input) & ~asked)
+    _escaping(keys, screen, has_focus(screen.input) & ~asked)
     _answering(keys, screen, asked)
     _always(keys, screen)
     return keys
@@ -76,13 +81,6 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
     def _(event: KeyPressEvent) -> None:
         screen.input.insert_text("\n")
 
-    @keys.add("escape", filter=here)
-    def _(event: KeyPressEvent) -> None:
-        if screen.input.complete_state is not None:
-            screen.input.complete_state = None
-        else:
-            screen.talk.stop()
-
     @keys.add(Keys.BracketedPaste, filter=here)
     def _(event: KeyPressEvent) -> None:
         screen.paste(event.data)
@@ -103,6 +101,21 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
             screen.talk.note("the agent works; Esc stops it")
         else:
             screen.leave()
+
+
+def _escaping(keys: KeyBindings, screen: Controls, here: Filter) -> None:
+    at_rest = float("-inf")
+
+    @keys.add("escape", filter=here)
+    def _(event: KeyPressEvent) -> None:
+        nonlocal at_rest
+        before, at_rest = at_rest, float("-inf")
+        if screen.input.complete_state is not None:
+            screen.input.complete_state = None
+        elif not screen.talk.stop() and not screen.input.text:
+            at_rest = time.monotonic()
+            if at_rest - before < SECOND_ESC_SECONDS:
+                screen.command("/rewind")
 
 
 class Burst:
@@ -134,6 +147,15 @@ def _answering(keys: KeyBindings, screen: Controls, asked: Filter) -> None:
         """Ignore it: a paste does not answer a question."""
 
     @keys.add("enter", filter=asked, eager=True)
+    def _(event: KeyPressEvent) -> None:
+        screen.questions.enter()
+        if screen.questions.reason:
+            screen.focus_reason()
+
+    for steps, names in ((-1, ("up", "left", "s-tab")), (1, ("down", "right", "tab"))):
+        for name in names:
+            keys.add(name, filter=asked, eager=True)(lambda _, steps=steps: screen.questions.move(steps))
+
     @keys.add("escape", filter=asked, eager=True)
     def _(event: KeyPressEvent) -> None:
         screen.questions.answer(PermissionAnswer("no"))
@@ -147,7 +169,10 @@ def _always(keys: KeyBindings, screen: Controls) -> None:
     @keys.add("c-c", eager=True)
     @keys.add("<sigint>", eager=True)
     def _(event: KeyPressEvent) -> None:
-        screen.stop()
+        if is_searching():
+            stop_search()
+        else:
+            screen.stop()
 
     @keys.add("c-z")
     def _(event: KeyPressEvent) -> None:

@@ -14,6 +14,8 @@ from outlive.agent.attachments.attaching import Attachments, untrusted_words
 from outlive.agent.commands.orphans import orphan_question
 from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
+from outlive.cli.chat.picker import Pick
+from outlive.cli.chat.preferences import DEFAULTS, Preferences
 from outlive.cli.chat.render.item import Hanging, Item
 from outlive.cli.chat.render.transcript import Transcript, note
 from outlive.cli.flags import shown, with_flag
@@ -21,6 +23,7 @@ from outlive.errors import OutliveError
 from outlive.events import Event, TasksSeen, ToolFinished, UsageReported, UserSaid
 from outlive.messages import Block, ToolCall
 from outlive.messages import Text as Words
+from outlive.models.catalog import CatalogEntry
 from outlive.models.protocol import Model
 from outlive.printable import clean, one_line
 from outlive.result import RunResult
@@ -47,6 +50,9 @@ class ChatSetup:
     version: str
     choose: Callable[[str], Model] | None = None
     """Finds the model for a text like `anthropic:NAME`."""
+    catalog: Callable[[], list[CatalogEntry]] = list
+    """Lists the models to choose from; it may take a moment."""
+    preferences: Preferences = DEFAULTS
 
 
 class Talk:
@@ -60,9 +66,15 @@ class Talk:
         show: Callable[[Item], None],
         changed: Callable[[], None] = lambda: None,
         give_back: Callable[[str], None],
+        pick: Pick | None = None,
     ) -> None:
+        """`give_back` puts words into the input; `pick` is None if nobody can choose."""
         self.setup = setup
+        self.preferences = setup.preferences
+        """Those of the settings, until the user changes them in the conversation."""
         self.show = show
+        self.pick = pick
+        self.give_back = give_back
         self.leaving = False
         self.failed = False
         """Whether the last run ended badly."""
@@ -71,7 +83,6 @@ class Talk:
         """The current run was told to stop and has not stopped yet."""
         self._ask = ask
         self._changed = changed
-        self.give_back = give_back
         self._job: asyncio.Task[None] | None = None
         self._said_images = False
         """Whether images went with the last words."""

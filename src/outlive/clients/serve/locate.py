@@ -22,7 +22,7 @@ from outlive.config import Workspace, home
 from outlive.errors import OutliveError
 from outlive.private import make_private
 
-LONGEST = 100
+MAX_PATH_BYTES = 100
 """Bytes of the path of a socket; the system takes about 107."""
 START = 20.0
 """Seconds that a server may take to start."""
@@ -36,7 +36,7 @@ def socket_path(workspace: Workspace) -> Path:
     """The socket of a workspace: in the user's own folder, or in a private one in /tmp if that path is too long."""
     name = hashlib.sha256(f"{workspace.root}\0{workspace.store_url}".encode()).hexdigest()[:16] + ".sock"
     path = home() / "run" / name
-    return path if len(os.fsencode(path)) <= LONGEST else _short_folder() / name
+    return path if len(os.fsencode(path)) <= MAX_PATH_BYTES else _short_folder() / name
 
 
 def _short_folder() -> Path:
@@ -73,7 +73,7 @@ def lock_path(path: Path) -> Path:
 
 
 def ask(path: Path, request: dict[str, Any], *, seconds: float = PATIENCE) -> dict[str, Any]:
-    """Send one request and return the answer. Raises OSError if nobody answers."""
+    """Send one request and return the answer. Raises OSError if no server answers."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(seconds)
         connection.connect(str(path))

@@ -15,7 +15,7 @@ from outlive.config.home import home
 from outlive.errors import OutliveError
 from outlive.private import make_private
 
-LARGEST = 16 * 1024 * 1024
+MAX_FILE_BYTES = 16 * 1024 * 1024
 """Bytes of a settings file."""
 
 
@@ -53,13 +53,13 @@ def read(path: Path) -> bytes | None:
         with path.open("rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise SetupRefused(f"{path}: not a regular file; nothing was changed")
-            data = file.read(LARGEST + 1)
+            data = file.read(MAX_FILE_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise SetupRefused(f"{path}: cannot be read ({error.strerror}); nothing was changed") from None
-    if len(data) > LARGEST:
-        raise SetupRefused(f"{path}: larger than {LARGEST:,} bytes; nothing was changed")
+    if len(data) > MAX_FILE_BYTES:
+        raise SetupRefused(f"{path}: larger than {MAX_FILE_BYTES:,} bytes; nothing was changed")
     return data
 
 
@@ -107,8 +107,9 @@ def undone(client: str, changes: Iterable[SetupChange]) -> None:
     for change in changes:
         _put(change.path, change.after)
     folders = _folders(client)
-    _journal(client).unlink(missing_ok=True)
-    for folder in sorted(folders, reverse=True):
+    journal = _journal(client)
+    journal.unlink(missing_ok=True)
+    for folder in (*sorted(folders, reverse=True), journal.parent, home()):
         with suppress(OSError):
             folder.rmdir()
 

@@ -114,9 +114,9 @@ class Ladder:
         budget = self._view.budget
         return min(self._high_water(budget.payback), budget.hard)
 
-    def left(self) -> float:
-        """How many tokens the request would have after a pass, as it looks now."""
-        return left_by_pass(self.given(compacted=True))
+    def left(self, tail: float = 1.0) -> float:
+        """How many tokens the request would have after a pass, as it looks now, with so much of the usual tail."""
+        return left_by_pass(self.given(compacted=True), tail * self._view.budget.tail)
 
     def _time_to_pay(self) -> float:
         """How many requests a pass has to pay for itself: at most half as many as were answered since the last one.
@@ -209,6 +209,8 @@ class Ladder:
         soon = len(self._view.history.units) - self._passed_at <= policy.SOON
         fill_to = (policy.DEEP if soon else policy.SHALLOW) * budget.engage
         whole = PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, fill_to=fill_to)
+        if reason == "cold":
+            whole = replace(whole, tail=policy.COLD_TAIL * budget.tail)
         given = self.given(compacted=True)
         survey = survey_pass(given, whole)
         if 0 < passes_of(self._view.cached_front) < policy.MOST_SEGMENTS and reason != "cold":
@@ -370,12 +372,12 @@ def pays_from(after: float, fixed: float, arrived: float, requests: float) -> fl
     return (policy.CACHE_WRITE * written + fixed + arrived + requests * after) / (requests + 1)
 
 
-def left_by_pass(given: PassInput) -> float:
-    """Estimate the tokens that a pass would leave, a full tail at least. Linear in the units of the view."""
-    start = tail_of(given, given.budget.tail)
+def left_by_pass(given: PassInput, least_tail: float) -> float:
+    """Estimate the tokens that a pass would leave, this much of a tail at least. Linear in the units of the view."""
+    start = tail_of(given, least_tail)
     tokens = given.overhead + digest_tokens(given.projection)
     for unit in given.units[given.folded : start]:
         words = sum(min(piece.tokens, at_most(piece)) for piece in unit.pieces if piece.kind == "user")
         tokens += words + policy.FOLDED_SHARE * (unit.tokens - words)
     tail = sum(unit_tokens(unit, given.projection) for unit in given.units[start:])
-    return tokens + max(tail, given.budget.tail)
+    return tokens + max(tail, least_tail)

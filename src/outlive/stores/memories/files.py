@@ -93,7 +93,7 @@ class FileMemoryStore:
         with self._mutex, errors_named("cannot write", target):
             if not self.path.is_dir() or (not glance and differs() is None):
                 return False
-            with self.folder.locked():  # once more, now that nobody else can change what it is made of
+            with self.folder.locked():  # once more, now that the lock keeps other writers out
                 if (difference := differs()) is None:
                     return False
                 found, wanted = difference

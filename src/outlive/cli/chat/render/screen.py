@@ -5,19 +5,27 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, StyleAndTextTuples
-from prompt_toolkit.layout import BufferControl, ConditionalContainer, FormattedTextControl, HSplit, Layout, Window
+from prompt_toolkit.layout import (
+    BufferControl,
+    ConditionalContainer,
+    DynamicContainer,
+    FormattedTextControl,
+    HSplit,
+    Layout,
+    Window,
+)
 from prompt_toolkit.layout.containers import AnyContainer
 from prompt_toolkit.layout.dimension import Dimension
-from prompt_toolkit.styles import Style
+from prompt_toolkit.styles import DynamicStyle, Style
 from prompt_toolkit.widgets import SearchToolbar
 from rich.text import Text
 
@@ -29,11 +37,15 @@ from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.input_images import InputImages
 from outlive.cli.chat.keys import bindings
 from outlive.cli.chat.pasting import Pastes
+from outlive.cli.chat.picker import PickerRow
+from outlive.cli.chat.picker.widget import Picker
+from outlive.cli.chat.preferences import Theme
 from outlive.cli.chat.question import KEY_PAUSE_SECONDS, Questions, asked, is_sentence
 from outlive.cli.chat.render import progress
 from outlive.cli.chat.render.item import Hanging, Item, Rhythm
 from outlive.cli.chat.render.output import SteadyOutput, captured, reflows
 from outlive.cli.chat.render.paint import Look, Painter
+from outlive.cli.chat.render.themes import interface
 from outlive.cli.chat.slash import obey
 from outlive.cli.chat.talk import ChatSetup, Talk
 from outlive.cli.chat.words import cut
@@ -44,18 +56,10 @@ REDRAW_SECONDS = 0.04
 """Minimum seconds between two redraws."""
 SECOND_CTRL_C_SECONDS = 2.0
 """Seconds within which a second Ctrl-C leaves."""
+ESC_SECONDS = 0.1
+"""Seconds after which an Esc is a key of its own and not the beginning of another key."""
 MAX_INPUT_ROWS = 10
 MAX_MENU_ROWS = 8
-STYLE = Style.from_dict(
-    {
-        "prompt": "ansicyan",
-        "prompt.busy": "fg:default dim",
-        "menu": "fg:default",
-        "menu.meta": "dim",
-        "menu.current": "ansicyan bold",
-        "search-toolbar": "dim",
-    }
-)
 
 
 class InlineApplication(Application[None]):
@@ -74,11 +78,13 @@ class InlineApplication(Application[None]):
 class Screen:
     """One conversation at a terminal."""
 
-    def __init__(self, setup: ChatSetup, look: Look) -> None:
-        self.look = look
-        self.output = SteadyOutput(mono=look == "mono")
+    def __init__(self, setup: ChatSetup) -> None:
+        self.output = SteadyOutput(setup.preferences.theme)
         self.questions = Questions(self.show, self.changed)
-        self.talk = Talk(setup, self._ask, show=self.show, changed=self.changed, give_back=self._give_back)
+        self.picker: Picker | None = None
+        self.talk = Talk(
+            setup, self._ask, show=self.show, changed=self.changed, give_back=self._give_back, pick=self._pick
+        )
         self.pastes = Pastes()
         self.images = InputImages()
         self.hint = ""
@@ -98,14 +104,15 @@ class Screen:
         self.reason = Buffer(name="reason", multiline=False)
         self.app: Application[None] = InlineApplication(
             layout=self._layout(),
-            style=STYLE,
+            style=DynamicStyle(lambda: _style(self.talk.preferences.theme)),
             key_bindings=bindings(self),
             output=self.output,
             erase_when_done=True,
             min_redraw_interval=REDRAW_SECONDS,
             before_render=lambda _: self._before_drawing(),
         )
-        self.app.ttimeoutlen = 0.1
+        self.app.ttimeoutlen = ESC_SECONDS
+        self.app.timeoutlen = ESC_SECONDS
 
     # -- life
 
@@ -218,12 +225,12 @@ class Screen:
 
     @property
     def writing(self) -> bool:
-        """Whether the input holds the beginning of a message."""
-        return is_sentence(self.input.text)
+        """Whether the input holds the beginning of a message, or a list is open."""
+        return self.picker is not None or is_sentence(self.input.text)
 
     def focus_reason(self) -> None:
         self.reason.reset()
-        self.app.layout.focus(self.reason)
+        self._focus()
 
     # -- what the conversation does
 
@@ -242,12 +249,35 @@ class Screen:
         try:
             answer = await self.questions(question)
         finally:
-            self.app.layout.focus(self.input)
+            self._focus()
             if not self.writing:
                 self.input.reset()
         if answer.choice != "no":
             self.talk.transcript.answered(question, time.monotonic() - began)
         return answer
+
+    async def _pick(self, title: str, rows: Sequence[PickerRow]) -> PickerRow | None:
+        """Let the user choose one row; the list takes the place of the input meanwhile."""
+        if self.picker is not None:
+            return None
+        self.picker = Picker(title, rows, done=self._close_picker)
+        self._focus()
+        try:
+            return await self.picker.choice
+        finally:
+            self._close_picker()
+
+    def _close_picker(self) -> None:
+        self.picker = None
+        self._focus()
+
+    def _focus(self) -> None:
+        """Send keys to the open list, to the reason for a no, or to the input."""
+        if self.picker is not None:
+            self.app.layout.focus(self.picker.field)
+        else:
+            self.app.layout.focus(self.reason if self.questions.reason else self.input)
+        self.changed()
 
     def _give_back(self, words: str) -> None:
         """Put queued words that were not sent back into the input, before what was typed since."""
@@ -276,10 +306,11 @@ class Screen:
 
     @property
     def painter(self) -> Painter:
-        return _painter(self.output.get_size().columns - 1, self.look)
+        return _painter(self.output.get_size().columns - 1, self.talk.preferences.theme)
 
     def _before_drawing(self) -> None:
         """Print pending lines in the same write as the redraw; leave no gap where the interface was higher."""
+        self.output.use(self.talk.preferences.theme)
         size = self.output.get_size()
         last = self.app.renderer.last_rendered_screen
         wanted = self.app.layout.container.preferred_height(size.columns, size.rows).preferred
@@ -294,7 +325,8 @@ class Screen:
 
     def _layout(self) -> Layout:
         search = SearchToolbar(ignore_case=True)
-        writing = Condition(lambda: self.questions.reason)
+        listing = Condition(lambda: self.picker is not None)
+        writing = Condition(lambda: self.questions.reason) & ~listing
         field = BufferControl(self.input, search_buffer_control=search.control, preview_search=True)
         rows = Dimension(min=1, max=MAX_INPUT_ROWS)
         parts: list[AnyContainer] = [
@@ -307,8 +339,9 @@ class Screen:
             ),
             ConditionalContainer(
                 Window(field, height=rows, dont_extend_height=True, wrap_lines=True, get_line_prefix=self._prefix),
-                ~writing,
+                ~writing & ~listing,
             ),
+            DynamicContainer(lambda: self.picker.container if self.picker else Window(height=0)),
             ConditionalContainer(
                 Window(FormattedTextControl(self._menu), dont_extend_height=True),
                 Condition(
@@ -324,7 +357,13 @@ class Screen:
         size, painter = self.output.get_size(), self.painter
         under = progress.queued(self.talk.queued, painter)
         if question := self.questions.open:
-            texts = asked(question, armed=self.questions.armed, reason=self.questions.reason, writing=self.writing)
+            texts = asked(
+                question,
+                armed=self.questions.armed,
+                reason=self.questions.reason,
+                writing=self.writing,
+                chosen=self.questions.chosen,
+            )
             under += ["", *(line for text in texts for line in painter.lines(text))]
         typed = min(MAX_INPUT_ROWS, self.input.text.count("\n") + 1)
         rows = max(3, size.rows - typed - len(under) - 4)
@@ -365,6 +404,11 @@ class Screen:
             return ""
         painter = self.painter
         return ANSI("  " + "".join(painter.lines(status.line(self.talk.facts, painter.width - 2))[:1]))
+
+
+@cache
+def _style(theme: Theme) -> Style:
+    return Style.from_dict(interface(theme))
 
 
 @lru_cache(maxsize=4)

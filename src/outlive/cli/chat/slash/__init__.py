@@ -3,20 +3,21 @@
 base.py     what a command is, and the list of them
 look.py     those that only look
 change.py   those that change something
+back.py     those that go back
 """
 
 from difflib import get_close_matches
 
 from outlive.cli.chat.render.item import Item
-from outlive.cli.chat.slash import change, look
+from outlive.cli.chat.slash import back, change, look
 from outlive.cli.chat.slash.base import ALIASES, COMMANDS
 from outlive.cli.chat.talk import Talk
 from outlive.errors import OutliveError
 
-__all__ = ["COMMANDS", "change", "is_command", "look", "obey"]
+__all__ = ["COMMANDS", "back", "change", "is_command", "look", "obey"]
 _ORDER = (
-    "help tasks plan directives context compact receipts recall undo rewind expand mode model mcp cost memory "
-    "remember new renew sessions resume fork export continue quit"
+    "help tasks plan directives context compact receipts recall undo edit rewind expand mode model theme mcp cost "
+    "memory remember new renew sessions resume fork export continue quit"
 )
 for _name in _ORDER.split():
     COMMANDS[_name] = COMMANDS.pop(_name)

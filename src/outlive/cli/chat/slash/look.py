@@ -28,6 +28,7 @@ KEYS = (
     ("Enter", "send; while the agent works, queue"),
     ("Alt+Enter, \\ Enter", "new line"),
     ("Esc", "stop the agent"),
+    ("Esc Esc", "at rest, with an empty input: go back to before a message"),
     ("Ctrl-C", "stop the agent; twice when it rests: leave"),
     ("Ctrl-D", "leave"),
     ("Ctrl-V", "paste the image in the clipboard"),

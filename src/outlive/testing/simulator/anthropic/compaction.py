@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from outlive.testing.simulator.anthropic.edits import COMPACT
-from outlive.testing.simulator.anthropic.fields import check_fields, one_of
+from outlive.testing.simulator.anthropic.checks.edits import COMPACT
+from outlive.testing.simulator.anthropic.checks.fields import check_fields, one_of
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.refusal import RuleBroken

@@ -1,4 +1,4 @@
-"""Finding tasks within a transaction, and saying why there are none."""
+"""Queries within a transaction: find and lock tasks, or say why there are none."""
 
 from collections.abc import Callable, Collection
 

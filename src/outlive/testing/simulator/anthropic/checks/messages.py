@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from typing import Any
 
-from outlive.testing.simulator.anthropic.betas import CLEAR_AT, COMPACT_ON_DEMAND, SYSTEM_OUTPUT_CONFIG
-from outlive.testing.simulator.anthropic.blocks import check_block, check_cache_control
+from outlive.testing.simulator.anthropic.checks.betas import CLEAR_AT, COMPACT_ON_DEMAND, SYSTEM_OUTPUT_CONFIG
+from outlive.testing.simulator.anthropic.checks.blocks import check_block, check_cache_control
+from outlive.testing.simulator.anthropic.checks.fields import check_fields, check_type, one_of
+from outlive.testing.simulator.anthropic.checks.output import EFFORTS
 from outlive.testing.simulator.anthropic.compaction import COMPACTION, check_compaction_block, starts_with_block
-from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
-from outlive.testing.simulator.anthropic.output import EFFORTS
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.refusal import RuleBroken

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 from msgspec.structs import asdict
 
-from outlive.agent.background_summary import SUMMARY_SECONDS, BackgroundSummary, SummaryAnswer
+from outlive.agent.compaction.background_summary import SUMMARY_SECONDS, BackgroundSummary, SummaryAnswer
 from outlive.agent.parts import AgentParts
 from outlive.agent.session import Session
 from outlive.events import Compacted, UsageReported
@@ -47,8 +47,15 @@ class Passes:
     async def answer_to(self, prompt: str) -> str:
         """Ask the model something outside of the conversation."""
         message = Message("user", (Text(prompt),))
+        return await self._answered(Request("", (), (message,), "", 0))
+
+    async def answer_here(self, prompt: str) -> str:
+        """Ask the model at the end of the conversation, which the provider's cache holds; nothing of it is kept."""
+        return await self._answered(self._session.question(prompt))
+
+    async def _answered(self, request: Request) -> str:
         async with asyncio.timeout(SUMMARY_SECONDS):
-            reply = await whole_reply(self._parts().model, Request("", (), (message,), "", 0))
+            reply = await whole_reply(self._parts().model, request)
         self._spent(reply.usage)
         return plain_text(reply.blocks)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from outlive.testing.simulator.anthropic.fields import check_fields, one_of
+from outlive.testing.simulator.anthropic.checks.fields import check_fields, one_of
 from outlive.testing.simulator.refusal import RuleBroken, is_schema
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")

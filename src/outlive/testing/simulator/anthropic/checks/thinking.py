@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import Any
 
-from outlive.testing.simulator.anthropic.betas import BINDING_CONTROLS
-from outlive.testing.simulator.anthropic.fields import check_fields, one_of
+from outlive.testing.simulator.anthropic.checks.betas import BINDING_CONTROLS
+from outlive.testing.simulator.anthropic.checks.fields import check_fields, one_of
 from outlive.testing.simulator.models import ADAPTIVE, BETWEEN, BUDGET, OFF, SimulatedModel
 from outlive.testing.simulator.refusal import RuleBroken
 

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from outlive.testing.simulator.anthropic.blocks import check_cache_control
-from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
+from outlive.testing.simulator.anthropic.checks.blocks import check_cache_control
+from outlive.testing.simulator.anthropic.checks.fields import check_fields, check_type, one_of
 from outlive.testing.simulator.models import BUDGET
 from outlive.testing.simulator.refusal import RuleBroken, is_schema
 

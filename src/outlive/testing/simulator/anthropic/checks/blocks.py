@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
+from outlive.testing.simulator.anthropic.checks.fields import check_fields, check_type, one_of
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.refusal import RuleBroken
 
