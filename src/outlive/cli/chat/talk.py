@@ -24,6 +24,7 @@ from outlive.events import Event, TasksSeen, ToolFinished, UsageReported, UserSa
 from outlive.messages import Block, ToolCall
 from outlive.messages import Text as Words
 from outlive.models.catalog import CatalogEntry
+from outlive.models.errors import ModelNotSetUp
 from outlive.models.protocol import Model
 from outlive.printable import clean, one_line
 from outlive.result import RunResult
@@ -183,6 +184,8 @@ class Talk:
         assert choose is not None  # noqa: S101 - checked by the caller
         before = self.agent.parts.model.name
         try:
+            if ":" not in wanted:
+                raise ModelNotSetUp("write it as PROVIDER:NAME")
             await self.agent.use_model(choose(wanted))
         except OutliveError as error:
             self.note(f"its model {one_line(wanted, 60)} does not count: {one_line(str(error), 200)}")
