@@ -53,6 +53,7 @@ from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
 from outlive.tools.mcp.servers import McpServers
 from outlive.tools.mcp.tools import mcp_tools
+from outlive.tools.permissions.added_folders import added_folders, remember_folder
 from outlive.tools.permissions.asking import Asker, PermissionMode
 from outlive.tools.permissions.fence import Fence, protected_paths
 from outlive.tools.permissions.gate import Permissions
@@ -227,11 +228,12 @@ class AgentFactory:
             skills=skills,
             gate=gate,
             hooks=CommandHooks(self.settings.hooks, root, session=session.id, mask=self.masker),
-            system=self._system(session, skills, instructions, memory.index, mcp),
+            system=self._system(session, skills, instructions, memory.index, mcp, fence),
             limits=self._limits,
             summaries=self.options.summary or cast(Summaries, self._context.get("summary", "asked")),
             chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
+            added_folder=lambda id, folder: remember_folder(self.workspace.project, id, folder),
             commands=CustomCommands(root),
             mcp=mcp,
             changes=self._changes(session, fence),
@@ -241,6 +243,11 @@ class AgentFactory:
         agent.memory = agent.context.extras[MEMORIES_KEY] = memory
         for name, digest in session.files_seen().items():
             agent.context.read_tracker.restore((root / name).resolve(), digest)
+        for folder in added_folders(self.workspace.project, self._line(session.id)):
+            if folder.is_dir():
+                agent.use_folder(folder)
+            else:
+                self._notice(session, f"the folder {folder}, which you added to this session, is gone")
         agent.context.rules_of = instructions.nested
         agent.context.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
@@ -337,11 +344,13 @@ class AgentFactory:
         instructions: Instructions,
         remembered: Callable[[], str],
         mcp: McpServers | None,
+        fence: Fence,
     ) -> Callable[[], str]:
         began = datetime.fromtimestamp(session.began).date()
 
         def text() -> str:
             listed = skills.listing()
+            more = ", ".join(map(str, fence.extra))
             return system_prompt(
                 folder=self.workspace.root,
                 day=began,
@@ -349,6 +358,7 @@ class AgentFactory:
                 git=(self.workspace.root / ".git").exists(),
                 lean=is_lean(self._wanted_tools, session.engine.window),
                 sections=[
+                    f"Other folders that your tools may use: {more}" if more else "",
                     instructions.text(),
                     f"Skills (load_skill reads one)\n{listed}" if listed else "",
                     mcp.listing if mcp else "",

@@ -48,6 +48,8 @@ class AgentParts:
     owner: str = "agent"
     changes: ChangeRecorder | None = None
     """Records the files that calls change, unless that is switched off."""
+    added_folder: Callable[[str, Path], None] = lambda *_: None
+    """Called when the user adds a folder to a session. Only a folder recorded this way is there again on resume."""
     commands: CustomCommands | None = None
     """Commands that the user wrote for prompts."""
     mcp: McpServers | None = None

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import replace
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
@@ -308,6 +309,18 @@ class Runtime:
         self.parts.chose_mode(self.session.id, mode)
         if mode != self.session.state.mode:
             self.session.log(ModeChanged, mode=mode, by=by)
+
+    def add_folder(self, folder: Path) -> None:
+        """Let the tools use another folder from now on, because the user said so."""
+        self.use_folder(folder)
+        self.session.note(f"the user added the folder {folder}: tools may use it")
+        self.parts.added_folder(self.session.id, folder)
+
+    def use_folder(self, folder: Path) -> None:
+        """Widen fence and sandbox by a folder that the user added, unless they hold it already."""
+        if not self.parts.fence.has(str(folder)):
+            self.parts.fence.add(folder)
+            self.parts.sandbox.add(folder)
 
     async def use_model(self, model: Model) -> None:
         """Switch to another model, which the agent owns from now on; a model it owned before is closed."""

@@ -40,7 +40,7 @@ class ChatCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
-        if before.startswith("/") and "\n" not in before and "/" not in before[1:]:
+        if before.startswith("/") and "\n" not in before and "/" not in before.split(" ")[0][1:]:
             return self._commands(before[1:])
         word = before.split()[-1] if before and not before[-1].isspace() else ""
         if word.startswith("@"):
@@ -75,7 +75,7 @@ class ChatCompleter(Completer):
                 short = short_session(info.id)
                 if short.startswith(rest) and short.isprintable():
                     yield Completion(short, -len(rest), display_meta=one_line(info.title))
-        elif name == "export" and rest:
+        elif name in ("export", "add-dir") and rest:
             yield from self._paths(rest)
 
     def _mentioned(self, text: str) -> Iterator[Completion]:

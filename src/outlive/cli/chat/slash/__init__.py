@@ -16,8 +16,8 @@ from outlive.errors import OutliveError
 
 __all__ = ["COMMANDS", "back", "change", "is_command", "look", "obey"]
 _ORDER = (
-    "help tasks plan directives context compact receipts recall undo edit rewind expand mode model theme mcp cost "
-    "memory remember new renew sessions resume fork export continue quit"
+    "help tasks plan directives context compact receipts recall undo edit rewind expand mode model add-dir theme mcp "
+    "cost memory remember new renew sessions resume fork export continue quit"
 )
 for _name in _ORDER.split():
     COMMANDS[_name] = COMMANDS.pop(_name)

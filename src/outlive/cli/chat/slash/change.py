@@ -77,6 +77,17 @@ async def model(talk: Talk, words: str) -> RenderableType:
     return Text(f"going on with {one_line(chosen.name)}", "quiet")
 
 
+@command("[FOLDER]", "let tools use another folder in this session; without FOLDER, say which they may use")
+async def add_dir(talk: Talk, words: str) -> RenderableType:
+    fence = talk.agent.parts.fence
+    if words:
+        folder = (talk.setup.root / Path(words).expanduser()).resolve()
+        if not folder.is_dir():
+            raise WrongUsage(f"there is no folder {words}")
+        talk.agent.add_folder(folder)
+    return Text("tools may use " + " and ".join(one_line(str(path)) for path in (fence.root, *fence.extra)), "quiet")
+
+
 @command("[NAME]", "show or change the colours: terminal, dark, light, none")
 async def theme(talk: Talk, words: str) -> RenderableType | None:
     if not words and talk.pick is not None:

@@ -145,6 +145,7 @@ async def context(talk: Talk, words: str) -> RenderableType:
         Text(f"kept whole: {one_line(result.what)} {' '.join(result.handles)} · {tokens(result.tokens)}", "quiet")
         for result in kept(talk.agent.session.engine)
     ]
+    notes += [Text(f"tools may also use {one_line(str(path))}", "quiet") for path in talk.agent.parts.fence.extra]
     if found := _unexpected(talk.agent.session.events):
         notes.append(Text(found, "quiet"))
     return Group(head, Padding(rows, (0, 0, 0, 2)), *notes)
