@@ -50,6 +50,16 @@ def session() -> Rescued:
     )
 
 
+def test_the_last_commands_and_files_are_told_once_and_in_order() -> None:
+    steps = [step for number in range(30) for step in called(number, "Bash", {"command": f"cat part{number}.txt"})]
+    again = called(30, "Bash", {"command": "cat part25.txt"})
+    found = rescued(played(user("Read all."), *steps, *again))
+    assert found.commands == (*(f"cat part{number}.txt" for number in (22, 23, 24, 26, 27, 28, 29)), "cat part25.txt")
+    assert found.looked_at[-3:] == ("part28.txt", "part29.txt", "part25.txt")
+    assert "- cat part29.txt" in handover(found)
+    assert "part28.txt, part29.txt, part25.txt" in handover(found)
+
+
 def test_all_that_matters_is_found() -> None:
     found = session()
     assert [text[:8] for text in found.requests] == ["Port the", "The key "]

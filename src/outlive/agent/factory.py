@@ -14,7 +14,8 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from outlive.agent.commands.orphans import OrphanChoice, orphans_of
-from outlive.agent.log.session_log import DEFAULT_WINDOW, SessionOptions
+from outlive.agent.context_window import ContextWindow, context_window, keep_window
+from outlive.agent.log.session_log import SessionOptions
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
 from outlive.agent.parts import AgentParts, Summaries
@@ -32,13 +33,15 @@ from outlive.config.mcp_servers import configured_servers, untrusted_notice
 from outlive.config.settings import MIN_WINDOW
 from outlive.context.engine import Engine
 from outlive.errors import ConfigError
+from outlive.events import Event
 from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
 from outlive.models.catalog import CatalogEntry, catalog
 from outlive.models.errors import ModelNotSetUp
-from outlive.models.protocol import Model, Price, Usage
-from outlive.models.resolve import resolve
+from outlive.models.local_servers import ServedModel
+from outlive.models.protocol import Model, Price, Usage, found_at
+from outlive.models.resolve import offered, resolve
 from outlive.secrets import Masker
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import UnknownSession
@@ -62,8 +65,6 @@ from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.permissions.trust import Settings, remember, settings
 from outlive.tools.protocol import Tool
 from outlive.tools.skills import Skills
-
-ASSUMED = "assumed, because the model does not say; set [context] window"
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
@@ -139,6 +140,10 @@ class AgentFactory:
         named = (self.options.model, agent.get("model"), agent.get("fallback"))
         return catalog(self._environment(), [str(name) for name in named if name])
 
+    def offered_model(self) -> ServedModel | None:
+        """A model of a local server that may be used if the user agrees, because none is set up."""
+        return offered(self.options.model or self.settings.agent.get("model"), self._environment())
+
     def _environment(self) -> dict[str, str]:
         thinking = self.settings.agent.get("thinking")
         return self.dotenv.environment() | ({"OUTLIVE_THINKING": thinking} if thinking else {})
@@ -172,17 +177,23 @@ class AgentFactory:
 
     def _start(self, model: Model, id: str = "") -> Session:
         root = str(self.workspace.root)
-        return Session.start(self.logs, id=id, model=model.name, folder=root, **self._session_options(model))
+        session = Session.start(self.logs, id=id, model=model.name, folder=root, **self._session_options(model))
+        keep_window(session, model)
+        return session
 
     def _resume(self, id: str, model: Model) -> Session:
-        session = Session.resume(self.logs, id, **self._session_options(model))
+        options = self._session_options(model)
+        session = Session.resume(
+            self.logs, id, window_of=lambda events: self.context_window(model, events).tokens, **options
+        )
+        keep_window(session, model)
         for call in filter(is_writing, session.engine.history.waiting):
             sweep(self._fence(), call_file(call))
         return session
 
     def _session_options(self, model: Model) -> SessionOptions:
         context = self._context
-        window, _ = self.context_window(model)
+        window = self.context_window(model).tokens
         policy = policy_named(self.options.policy or str(context.get("policy", "rich")), context["policies"])
         if not self._cold_pass:
             policy = without_cold_passes(policy)
@@ -197,13 +208,9 @@ class AgentFactory:
     def _wanted_tools(self) -> str:
         return self.options.tools or str(self.settings.agent.get("tools", ""))
 
-    def context_window(self, model: Model) -> tuple[int, str]:
-        """Tokens of the window, and where the number comes from."""
-        if self.options.window:
-            return self.options.window, "as asked for"
-        if wanted := self._context.get("window"):
-            return int(wanted), "as the settings say"
-        return (model.window, f"as known of {model.name}") if model.window else (DEFAULT_WINDOW, ASSUMED)
+    def context_window(self, model: Model, events: Iterable[Event] = ()) -> ContextWindow:
+        """Tokens of the window of a session, and where the number comes from."""
+        return context_window(model, self.options.window, self._context, events)
 
     # -- its parts
 
@@ -255,6 +262,9 @@ class AgentFactory:
         for notice in (self.settings.notice, dotenv, *untrusted_notice(self.workspace)):
             if notice:
                 self._notice(session, notice)
+        agent.window_origin = self.context_window(model, session.events).origin
+        if server := found_at(model):
+            self._notices.append(f"{model.name} is asked, which {server} has: it was found on this machine")
         agent.notices += self._notices
         return agent
 

@@ -91,6 +91,8 @@ class Runtime:
         """What to do with them, if the user chose beforehand."""
         self._news: list[str] = []
         """What the next request has to say about them."""
+        self.window_origin = ""
+        """Where the size of the window comes from."""
         self.notices: list[str] = []
         """Notices for the user that were recorded before a face was watching."""
         self.closing: list[Callable[[], object]] = []

@@ -45,7 +45,7 @@ def _known(environment: Mapping[str, str]) -> Iterator[CatalogEntry]:
 def _local(environment: Mapping[str, str]) -> Iterator[CatalogEntry]:
     """The models of the server at OPENAI_BASE_URL, else of local servers, as far as a spec leads to them."""
     if address := environment.get(openai.ADDRESS):
-        found = resolve.listed("", address) if address.startswith("http://") else []
+        found = resolve.models_at(address)
     else:
         found = [] if environment.get(openai.KEY) else resolve.nearby(environment)
     for model in found:

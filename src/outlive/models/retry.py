@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from outlive.models.errors import ModelUnavailable
-from outlive.models.protocol import Checkable, Model, Price, Reply, Summary, summarize
+from outlive.models.protocol import Checkable, Model, Price, Reply, Summary, found_at, summarize, window_origin
 from outlive.request import Request
 from outlive.stream import ModelRetrying, ModelStreamEvent
 
@@ -40,6 +40,14 @@ class Retrying:
     @property
     def price(self) -> Price | None:
         return self.model.price
+
+    @property
+    def window_origin(self) -> str:
+        return window_origin(self.model)
+
+    @property
+    def found_at(self) -> str:
+        return found_at(self.model)
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         """The model's stream; before each retry it announces the reason and the wait."""
@@ -91,6 +99,14 @@ class Fallback:
     def price(self) -> Price | None:
         """The price of the model that answered last."""
         return self._answering.price
+
+    @property
+    def window_origin(self) -> str:
+        return window_origin(self.first)
+
+    @property
+    def found_at(self) -> str:
+        return found_at(self.first)
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         """The first model's answer, or a notice and the second's."""

@@ -25,6 +25,10 @@ class SdkModel(ABC):
 
     def __init__(self, name: str, facts: ModelFacts, client: Any) -> None:
         self._model, self._facts, self._client = name, facts, client
+        self.window_origin = ""
+        """Where the window comes from if the server said it."""
+        self.found_at = ""
+        """The server, if it was found on this machine rather than named by the user."""
 
     @property
     def name(self) -> str:

@@ -29,6 +29,8 @@ def handover(found: Rescued, audience: Audience = "text", limit: int = MAX_CHARS
         _quoted("The model's last words", [found.answer] if found.answer else [], ANSWER),
         _listed("Under way when it stopped", found.unanswered),
         f"What was done:\n{cut(found.facts, FACTS)}" if found.facts else "",
+        _listed("Commands run last", found.commands),
+        _listed("Looked at last", [", ".join(found.looked_at)] if found.looked_at else ()),
         _listed("Failed last", found.failed),
     ]
     text = mask("\n\n".join(filter(None, parts)))

@@ -20,7 +20,9 @@ from outlive.cli.session.common import open_store, resolved
 from outlive.config import Workspace
 from outlive.config.git import main_checkout
 from outlive.messages import Text
+from outlive.models.resolve import SWITCH
 from outlive.origin import tagged
+from outlive.printable import clean
 from outlive.stores.logs.names import is_followed, is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionInfo
 from outlive.tools.permissions.asking import Asker
@@ -90,8 +92,23 @@ def settle() -> None:
     gc.freeze()
 
 
+def _ask_about_server(factory: AgentFactory) -> None:
+    """Ask whether to use a model server that was found on this machine; nothing is sent to it without a yes."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return
+    if model := factory.offered_model():
+        click.echo(
+            f"No model is set up. {model.server} seems to listen at {model.address}, with {clean(model.name)}."
+        )
+        if click.confirm("Send what you say to it?", default=False):
+            os.environ[SWITCH] = "on"
+            click.echo(f"To be asked no more: export {SWITCH}=on, or name a model: export MODEL_ID=openai:NAME")
+
+
 def _chat(factory: AgentFactory, workspace: Workspace, session: str | None, first: str, wanted: Preferences) -> int:
     from outlive.cli.chat import chat
+
+    _ask_about_server(factory)
 
     def open_agent(session: str | None, asker: Asker) -> Runtime:
         agent = factory.open(session, asker=asker)

@@ -7,7 +7,7 @@ file keeps out a second writer and is released when its process dies.
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -78,10 +78,10 @@ class FileLogStore:
         finally:
             tail.close()
 
-    def state(self) -> object:
+    def state(self) -> Mapping[str, object]:
         with errors_named("reading", self.folder):
             entries = os.scandir(self.folder) if self.folder.is_dir() else ()
-            return frozenset((entry.name, *_size_and_time(entry)) for entry in entries)
+            return {session_of(entry.name) or entry.name: _size_and_time(entry) for entry in entries}
 
     def tail(self, session: str) -> "FileLogTail":
         path = self.path(session)

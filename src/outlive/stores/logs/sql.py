@@ -8,7 +8,7 @@ import hashlib
 import os
 import secrets
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -67,8 +67,9 @@ class SQLLogStore:
     def read(self, session: str) -> Log:
         return self.tail(session).read()
 
-    def state(self) -> object:
-        return self._read(lambda connection: connection.rows("SELECT id, writer, heard FROM outlive_sessions"))
+    def state(self) -> Mapping[str, object]:
+        rows = self._read(lambda connection: connection.rows("SELECT id, writer, heard FROM outlive_sessions"))
+        return {session: (writer, heard) for session, writer, heard in rows}
 
     def tail(self, session: str) -> "SQLLogTail":
         self._read(lambda connection: self._known(connection, session))

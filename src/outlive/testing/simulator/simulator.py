@@ -9,6 +9,7 @@ from typing import Any, Self, TypeAlias
 
 import msgspec
 
+from outlive.testing.simulator import local
 from outlive.testing.simulator.answer import Answer, characters_for, cut_to
 from outlive.testing.simulator.anthropic.side import AnthropicSide
 from outlive.testing.simulator.anthropic.signing import Signer
@@ -53,16 +54,21 @@ class Simulator:
         port: int = 0,
         binding: str = ENFORCED,
         summary: Summarize = first_words,
+        server: str = "",
     ) -> None:
         """Give a script or a brain. `key=None` takes any key or none, as local servers do.
 
         `binding`: whether thinking that fails the binding check is refused (`"enforced"`), or shown to the model and
         only reported (`"reported"`), as for older accounts. `summary`: makes the text of a compaction, or None if
-        the compaction fails.
+        the compaction fails. `server`: also says its window as `llama.cpp`, `vllm`, `lmstudio` or `ollama` does.
         """
         if binding not in BINDINGS:
             raise ValueError(f"binding is one of {', '.join(BINDINGS)}, and not {binding!r}")
+        if server and server not in local.ENDPOINTS:
+            raise ValueError(f"server is one of {', '.join(local.ENDPOINTS)}, and not {server!r}")
         self.window = window
+        self._server_kind = server
+        self._models = tuple(models)
         self.key = key
         self.faults = Faults()
         self.requests: list[SeenRequest] = []
@@ -71,7 +77,7 @@ class Simulator:
         """Every request that broke a rule."""
         self._play = Play(script, brain)
         self._summary = summary
-        known = {model.name: model for model in models}
+        known = {model.name: model for model in self._models}
         self._anthropic = AnthropicSide(known, Signer(key or ""), enforced=binding == ENFORCED)
         self._openai = OpenAISide(known)
         self._responses = ResponsesSide(known, Signer(key or ""))
@@ -162,7 +168,9 @@ class Simulator:
             raise side.refuse_key(given)
         if path == MODELS or path.startswith(MODELS + "/"):
             _only(method, "GET")
-            return _whole(side.models(path[len(MODELS) + 1 :], self.window))
+            return _whole(self._listing(side, path[len(MODELS) + 1 :]))
+        if tell := local.ENDPOINTS.get(self._server_kind, {}).get(path):
+            return _whole(tell(self._models[0].name, self.window))
         if path not in (MESSAGES, COUNT, CHAT, RESPONSES, RESPONSES_COMPACT):
             raise RuleBroken(f"Not found: {path}", 404)
         _only(method, "POST")
@@ -177,6 +185,10 @@ class Simulator:
         request = self._seen(side, path, headers, body, checked)
         mark = hashlib.sha256(raw + f"#{request.number}".encode()).hexdigest()[:24]
         return self._respond(side, request, pieces, mark, request_id)
+
+    def _listing(self, side: Side, name: str) -> dict[str, Any]:
+        listing = side.models(name, self.window)
+        return local.listed(self._server_kind, listing, self.window) if self._server_kind and not name else listing
 
     def _seen(
         self, side: Side, path: str, headers: Mapping[str, str], body: dict[str, Any], checked: CheckedRequest

@@ -72,7 +72,7 @@ async def model(talk: Talk, words: str) -> RenderableType:
         if row is None or row.current:
             return Text(one_line(here))
         words = row.value
-    chosen = talk.setup.choose(words)
+    chosen = await asyncio.to_thread(talk.setup.choose, words)  # it may ask a server
     await talk.agent.use_model(chosen)
     return Text(f"going on with {one_line(chosen.name)}", "quiet")
 

@@ -131,6 +131,8 @@ async def context(talk: Talk, words: str) -> RenderableType:
     most = max((count for _, count in kinds), default=1)
     head = Text(f"{tokens(gauge.used)} of {tokens(gauge.window)} tokens {bar(gauge, BAR_CELLS)} ")
     head.append(f"next pass at {tokens(gauge.next_pass)}", "quiet")
+    if talk.agent.window_origin:
+        head.append(f" · the window is {one_line(talk.agent.window_origin)}", "quiet")
     rows = table(
         *(
             (
