@@ -38,6 +38,8 @@ from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Tu
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
 from outlive.models.catalog import CatalogEntry, catalog
+from outlive.models.effort import VARIABLE as EFFORT
+from outlive.models.effort import split_effort
 from outlive.models.errors import ModelNotSetUp
 from outlive.models.local_servers import ServedModel
 from outlive.models.protocol import Model, Price, Usage, found_at
@@ -125,11 +127,12 @@ class AgentFactory:
             undo.pop_all()
 
     def resolve_model(self, spec: str | None = None) -> Model:
-        """Resolve a model by name, with the fallback of the settings."""
+        """Resolve a model by name, with the fallback of the settings. It may end with an effort: `NAME high`."""
+        spec, effort = split_effort(spec or "")
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
         try:
-            return resolve(wanted, environment=self._environment(), fallback=fallback)
+            return resolve(wanted, environment=self._environment(effort), fallback=fallback)
         except ModelNotSetUp as error:
             hint = "\n".join(filter(None, [error.hint, self.dotenv.notice()]))
             raise ModelNotSetUp(error.message, hint=hint, code=error.code) from None
@@ -144,9 +147,10 @@ class AgentFactory:
         """A model of a local server that may be used if the user agrees, because none is set up."""
         return offered(self.options.model or self.settings.agent.get("model"), self._environment())
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, effort: str = "") -> dict[str, str]:
         thinking = self.settings.agent.get("thinking")
-        return self.dotenv.environment() | ({"OUTLIVE_THINKING": thinking} if thinking else {})
+        wanted = {"OUTLIVE_THINKING": thinking} if thinking else {}
+        return self.dotenv.environment() | wanted | ({EFFORT: effort} if effort else {})
 
     def open(self, session: str | None = None, *, asker: Asker | None = None) -> Runtime:
         """Open an agent in a new session, or in the session with that id."""

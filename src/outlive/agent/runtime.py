@@ -83,6 +83,8 @@ class Runtime:
         self._learning: asyncio.Task[None] | None = None
         self.memory: SessionMemory | None = None
         """The memory of this session, if it has one."""
+        self.effort = ""
+        """How much the model is to think, if the user chose that."""
         self.orphans: tuple[Orphan, ...] = ()
         """Commands of an earlier process of this session that still run, until `take_over`."""
         self.interrupted_calls: tuple[str, ...] = ()
@@ -324,8 +326,10 @@ class Runtime:
             self.parts.fence.add(folder)
             self.parts.sandbox.add(folder)
 
-    async def use_model(self, model: Model) -> None:
-        """Switch to another model, which the agent owns from now on; a model it owned before is closed."""
+    async def use_model(self, model: Model, effort: str = "") -> None:
+        """Switch to another model, which the agent owns from now on; a model it owned before is closed. `effort` is
+        what the model was told about thinking."""
+        self.effort = effort
         await self._passes.close()
         before, owned = self.parts.model, self._owns_model
         self.parts, self._owns_model = replace(self.parts, model=model), True

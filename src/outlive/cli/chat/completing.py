@@ -12,6 +12,7 @@ from prompt_toolkit.document import Document
 from outlive.cli.chat.file_search import FileSearch
 from outlive.cli.chat.slash.base import COMMANDS
 from outlive.cli.chat.words import short_session
+from outlive.models.effort import EFFORTS
 from outlive.printable import one_line
 from outlive.stores.logs.protocol import SessionInfo
 from outlive.tools.custom_commands import CustomCommand
@@ -70,6 +71,8 @@ class ChatCompleter(Completer):
                     yield Completion(own.name, -len(name), display=shown, display_meta=one_line(own.about))
         elif name == "mode":
             yield from (Completion(mode, -len(rest)) for mode in MODES if mode.startswith(rest))
+        elif name == "model" and (word := rest.rpartition(" ")[2]):
+            yield from (Completion(effort, -len(word)) for effort in EFFORTS if effort.startswith(word))
         elif name == "resume":
             for info in self._sessions():
                 short = short_session(info.id)

@@ -24,6 +24,7 @@ from outlive.events import Event, TasksSeen, ToolFinished, UsageReported, UserSa
 from outlive.messages import Block, ToolCall
 from outlive.messages import Text as Words
 from outlive.models.catalog import CatalogEntry
+from outlive.models.effort import split_effort
 from outlive.models.errors import ModelNotSetUp
 from outlive.models.protocol import Model
 from outlive.printable import clean, one_line
@@ -182,18 +183,18 @@ class Talk:
         """Run one prompt with another model."""
         choose = self.setup.choose
         assert choose is not None  # noqa: S101 - checked by the caller
-        before = self.agent.parts.model.name
+        before, effort = self.agent.parts.model.name, self.agent.effort
         try:
             if ":" not in wanted:
                 raise ModelNotSetUp("write it as PROVIDER:NAME")
-            await self.agent.use_model(choose(wanted))
+            await self.agent.use_model(choose(wanted), split_effort(wanted)[1])
         except OutliveError as error:
             self.note(f"its model {one_line(wanted, 60)} does not count: {one_line(str(error), 200)}")
             return await self.agent.ask(line)
         try:
             return await self.agent.ask(line)
         finally:
-            await self.agent.use_model(choose(before))
+            await self.agent.use_model(choose(f"{before} {effort}".rstrip()), effort)
 
     def must_wait(self, what: str) -> None:
         """Say that something is not possible while the agent works."""
