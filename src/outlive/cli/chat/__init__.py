@@ -2,7 +2,7 @@
 
 talk.py     the open session and the actions of a person on it; independent of the terminal
 render/     from events to lines: transcript.py, flow.py (Markdown), cards.py (tool calls), progress.py, screen.py
-keys.py, completing.py, history.py, pasting.py   input
+keys.py, completing.py, history.py, pasting.py, entering.py, input/   input
 picker/, choices.py                              lists to choose from, and their rows
 preferences.py                                   the settings of the terminal
 status.py, recap.py, question.py                 other things shown

@@ -9,7 +9,7 @@ from pathlib import Path
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from outlive.cli.chat.file_search import FileSearch
+from outlive.cli.chat.input.file_search import FileSearch
 from outlive.cli.chat.slash.base import COMMANDS
 from outlive.cli.chat.words import short_session
 from outlive.models.effort import EFFORTS

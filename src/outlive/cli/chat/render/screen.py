@@ -30,11 +30,11 @@ from prompt_toolkit.widgets import SearchToolbar
 from rich.text import Text
 
 from outlive.cli.chat import status
-from outlive.cli.chat.clipboard import NoClipboardImage, clipboard_image
 from outlive.cli.chat.completing import ChatCompleter
 from outlive.cli.chat.entering import enter, is_said, kind_of
 from outlive.cli.chat.history import ProjectHistory
-from outlive.cli.chat.input_images import InputImages
+from outlive.cli.chat.input.clipboard import NoClipboardImage, clipboard_image
+from outlive.cli.chat.input.images import InputImages
 from outlive.cli.chat.keys import bindings
 from outlive.cli.chat.pasting import Pastes
 from outlive.cli.chat.picker import PickerRow
