@@ -17,8 +17,10 @@ from outlive.models.anthropic.thinking import (
     enforces_output,
     read_thinking,
     summarizes,
+    takes_effort,
     thinking_form,
 )
+from outlive.models.effort import BUDGETS, read_effort
 from outlive.models.errors import ModelNotSetUp, ModelUnavailable, RequestRefused
 from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.prices import facts
@@ -79,6 +81,9 @@ class AnthropicModel(SdkModel):
             self._wanted = read_thinking(environment.get("OUTLIVE_THINKING")) if thinking is None else thinking
         except ValueError as error:
             raise ModelNotSetUp(str(error)) from None
+        self._effort = read_effort(environment)
+        if self._effort:
+            self._wanted = BUDGETS[self._effort]
         _check(environment)
         super().__init__(name, facts(name), lambda: _client(environment, silence))
         self._max_tokens = max_tokens or min(self._facts.output or UNKNOWN_MODEL_ANSWER_TOKENS, MAX_ANSWER_TOKENS)
@@ -112,6 +117,8 @@ class AnthropicModel(SdkModel):
         form |= {"model": self._model, "max_tokens": self._max_tokens}
         if request.output and self._takes_output:
             form[OUTPUT] = {"format": {"type": "json_schema", "schema": request.output.schema}}
+        if self._effort not in ("", "off") and takes_effort(self._model):
+            form[OUTPUT] = {**form.get(OUTPUT, {}), "effort": self._effort}
         if thinking and "budget_tokens" in thinking:
             most = self._facts.output or self._max_tokens + thinking["budget_tokens"]
             thinking["budget_tokens"] = min(thinking["budget_tokens"], most - MIN_ANSWER_TOKENS)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from outlive.models.effort import read_effort
 from outlive.models.errors import ModelError, ModelNotSetUp, ModelUnavailable, RequestRefused
 from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.openai.chat import ChatApi
@@ -68,8 +69,9 @@ class OpenAIModel(SdkModel):
         found = replace(known, window=window or known.window)
         super().__init__(name, found, lambda: _client(environment, self._address, key, silence))
         enforces = is_official(self._address)
-        self._chat = ChatApi(name, max_tokens, enforces_output=enforces)
-        self._responses = ResponsesApi(name, max_tokens, enforces_output=enforces)
+        effort = read_effort(environment).replace("off", "none")
+        self._chat = ChatApi(name, max_tokens, enforces_output=enforces, effort=effort)
+        self._responses = ResponsesApi(name, max_tokens, enforces_output=enforces, effort=effort)
         first = wants_responses(name, self._address) if responses is None else responses
         self._api: ChatApi | ResponsesApi = self._responses if first else self._chat
         self._has_responses = True

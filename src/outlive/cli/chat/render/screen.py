@@ -22,13 +22,13 @@ from rich.text import Text
 
 from outlive.cli.chat import status
 from outlive.cli.chat.attention import Attention, State
-from outlive.cli.chat.clipboard import NoClipboardImage, clipboard_image
-from outlive.cli.chat.entering import enter, kind_of
+from outlive.cli.chat.entering import enter, is_said, kind_of
+from outlive.cli.chat.input.clipboard import NoClipboardImage, clipboard_image
 from outlive.cli.chat.input.completing import ChatCompleter
 from outlive.cli.chat.input.editing import EditorFailed, edited
 from outlive.cli.chat.input.history import ProjectHistory
+from outlive.cli.chat.input.images import InputImages
 from outlive.cli.chat.input.pasting import Pastes
-from outlive.cli.chat.input_images import InputImages
 from outlive.cli.chat.keys import bindings, vim_mode
 from outlive.cli.chat.picker import PickerRow
 from outlive.cli.chat.picker.widget import Picker
@@ -80,7 +80,7 @@ class Screen:
         self.input = Buffer(
             name="input",
             history=ProjectHistory(setup.root / ".outlive", lambda text: self.talk.agent.session.masked(text)),
-            completer=ChatCompleter(setup.root, self.talk.sessions),
+            completer=ChatCompleter(setup.root, self.talk.sessions, self.talk.custom_commands),
             complete_while_typing=Condition(self._completes),
             enable_history_search=False,
             multiline=True,
@@ -186,7 +186,7 @@ class Screen:
             return
         self.input.history.append_string(self.images.as_paths(words))
         self._forget_input()
-        if kind != "prompt":
+        if not is_said(self.talk, words, kind):
             self.show(Item("user", Hanging("> ", Text(clean(words), "quiet"))))
         self._start(enter(self.talk, words, kind, images))
 
