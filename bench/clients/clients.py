@@ -199,6 +199,7 @@ class Opencode(Client):
         options = {"baseURL": f"{sim.url}/v1", "apiKey": sim.key}
         provider = {"npm": "@ai-sdk/anthropic", "options": options, "models": {self.model: model}}
         settings = {
+            "$schema": "https://opencode.ai/config.json",  # else it is written there at the first start
             "autoupdate": False,
             "share": "disabled",
             "snapshot": False,

@@ -38,6 +38,8 @@ from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Tu
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
 from outlive.models.catalog import CatalogEntry, catalog
+from outlive.models.effort import VARIABLE as EFFORT
+from outlive.models.effort import split_effort
 from outlive.models.errors import ModelNotSetUp
 from outlive.models.local_servers import ServedModel
 from outlive.models.protocol import Model, Price, Usage, found_at
@@ -50,11 +52,13 @@ from outlive.tools.builtin.memory import MEMORIES_KEY
 from outlive.tools.builtin.task_context import catch_up
 from outlive.tools.changes.recorder import ChangeRecorder
 from outlive.tools.changes.snapshot import Snapshots
+from outlive.tools.custom_commands import CustomCommands
 from outlive.tools.files.atomic_edit import sweep
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
 from outlive.tools.mcp.servers import McpServers
 from outlive.tools.mcp.tools import mcp_tools
+from outlive.tools.permissions.added_folders import added_folders, remember_folder
 from outlive.tools.permissions.asking import Asker, PermissionMode
 from outlive.tools.permissions.fence import Fence, protected_paths
 from outlive.tools.permissions.gate import Permissions
@@ -123,14 +127,15 @@ class AgentFactory:
             undo.pop_all()
 
     def resolve_model(self, spec: str | None = None) -> Model:
-        """Resolve a model by name, with the fallback of the settings."""
+        """Resolve a model by name, with the fallback of the settings. It may end with an effort: `NAME high`."""
+        spec, effort = split_effort(spec or "")
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
         try:
-            return resolve(wanted, environment=self._environment(), fallback=fallback)
+            return resolve(wanted, environment=self._environment(effort), fallback=fallback)
         except ModelNotSetUp as error:
             hint = "\n".join(filter(None, [error.hint, self.dotenv.notice()]))
-            raise ModelNotSetUp(error.message, hint=hint, code=error.code) from None
+            raise ModelNotSetUp(error.message, hint=hint, code=error.code, **error.data) from None
 
     def catalog(self) -> list[CatalogEntry]:
         """The models that the user can choose from. Asks local servers, which takes a moment."""
@@ -142,9 +147,10 @@ class AgentFactory:
         """A model of a local server that may be used if the user agrees, because none is set up."""
         return offered(self.options.model or self.settings.agent.get("model"), self._environment())
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, effort: str = "") -> dict[str, str]:
         thinking = self.settings.agent.get("thinking")
-        return self.dotenv.environment() | ({"OUTLIVE_THINKING": thinking} if thinking else {})
+        wanted = {"OUTLIVE_THINKING": thinking} if thinking else {}
+        return self.dotenv.environment() | wanted | ({EFFORT: effort} if effort else {})
 
     def open(self, session: str | None = None, *, asker: Asker | None = None) -> Runtime:
         """Open an agent in a new session, or in the session with that id."""
@@ -233,11 +239,13 @@ class AgentFactory:
             skills=skills,
             gate=gate,
             hooks=CommandHooks(self.settings.hooks, root, session=session.id, mask=self.masker),
-            system=self._system(session, skills, instructions, memory.index, mcp),
+            system=self._system(session, skills, instructions, memory.index, mcp, fence),
             limits=self._limits,
             summaries=self.options.summary or cast(Summaries, self._context.get("summary", "asked")),
             chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
+            added_folder=lambda id, folder: remember_folder(self.workspace.project, id, folder),
+            commands=CustomCommands(root),
             mcp=mcp,
             changes=self._changes(session, fence),
             mask=self.masker,
@@ -246,6 +254,11 @@ class AgentFactory:
         agent.memory = agent.context.extras[MEMORIES_KEY] = memory
         for name, digest in session.files_seen().items():
             agent.context.read_tracker.restore((root / name).resolve(), digest)
+        for folder in added_folders(self.workspace.project, self._line(session.id)):
+            if folder.is_dir():
+                agent.use_folder(folder)
+            else:
+                self._notice(session, f"the folder {folder}, which you added to this session, is gone")
         agent.context.rules_of = instructions.nested
         agent.context.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
@@ -345,11 +358,13 @@ class AgentFactory:
         instructions: Instructions,
         remembered: Callable[[], str],
         mcp: McpServers | None,
+        fence: Fence,
     ) -> Callable[[], str]:
         began = datetime.fromtimestamp(session.began).date()
 
         def text() -> str:
             listed = skills.listing()
+            more = ", ".join(map(str, fence.extra))
             return system_prompt(
                 folder=self.workspace.root,
                 day=began,
@@ -357,6 +372,7 @@ class AgentFactory:
                 git=(self.workspace.root / ".git").exists(),
                 lean=is_lean(self._wanted_tools, session.engine.window),
                 sections=[
+                    f"Other folders that your tools may use: {more}" if more else "",
                     instructions.text(),
                     f"Skills (load_skill reads one)\n{listed}" if listed else "",
                     mcp.listing if mcp else "",

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import replace
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
@@ -82,6 +83,8 @@ class Runtime:
         self._learning: asyncio.Task[None] | None = None
         self.memory: SessionMemory | None = None
         """The memory of this session, if it has one."""
+        self.effort = ""
+        """How much the model is to think, if the user chose that."""
         self.orphans: tuple[Orphan, ...] = ()
         """Commands of an earlier process of this session that still run, until `take_over`."""
         self.interrupted_calls: tuple[str, ...] = ()
@@ -311,8 +314,22 @@ class Runtime:
         if mode != self.session.state.mode:
             self.session.log(ModeChanged, mode=mode, by=by)
 
-    async def use_model(self, model: Model) -> None:
-        """Switch to another model, which the agent owns from now on; a model it owned before is closed."""
+    def add_folder(self, folder: Path) -> None:
+        """Let the tools use another folder from now on, because the user said so."""
+        self.use_folder(folder)
+        self.session.note(f"the user added the folder {folder}: tools may use it")
+        self.parts.added_folder(self.session.id, folder)
+
+    def use_folder(self, folder: Path) -> None:
+        """Widen fence and sandbox by a folder that the user added, unless they hold it already."""
+        if not self.parts.fence.has(str(folder)):
+            self.parts.fence.add(folder)
+            self.parts.sandbox.add(folder)
+
+    async def use_model(self, model: Model, effort: str = "") -> None:
+        """Switch to another model, which the agent owns from now on; a model it owned before is closed. `effort` is
+        what the model was told about thinking."""
+        self.effort = effort
         await self._passes.close()
         before, owned = self.parts.model, self._owns_model
         self.parts, self._owns_model = replace(self.parts, model=model), True

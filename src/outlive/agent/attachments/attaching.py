@@ -1,4 +1,4 @@
-"""Puts together what a prompt names: files and folders after `@`."""
+"""Puts together what a prompt names: files and folders after `@`, and a command that the user wrote."""
 
 import asyncio
 from collections.abc import Iterable
@@ -10,6 +10,7 @@ from outlive.origin import tagged
 from outlive.printable import one_line
 from outlive.tools.builtin.glob import Glob
 from outlive.tools.builtin.read_file import ReadFile
+from outlive.tools.custom_commands import CustomCommand
 from outlive.tools.protocol import ToolOutcome
 from outlive.tools.runner import Runner
 from outlive.tools.toolbox import Toolbox
@@ -29,9 +30,11 @@ class Attachments:
 
     async def __call__(self, words: str) -> tuple[Block, ...]:
         """The blocks that go with the user's words."""
-        named = await asyncio.to_thread(mentions, words, self._agent.parts.root)
-        blocks: list[Block] = []
-        problems = [f"@{mention.label}: a prompt takes {MAX_MENTIONS} files" for mention in named[MAX_MENTIONS:]]
+        command, problems = await asyncio.to_thread(self._command, words)
+        blocks: list[Block] = [command] if command else []
+        more = command.text if command else ""
+        named = await asyncio.to_thread(mentions, f"{words}\n{more}", self._agent.parts.root)
+        problems += [f"@{mention.label}: a prompt takes {MAX_MENTIONS} files" for mention in named[MAX_MENTIONS:]]
         chars = 0
         for mention in named[:MAX_MENTIONS]:
             outcome = await self._read(mention)
@@ -42,6 +45,19 @@ class Attachments:
             else:
                 blocks += _attached(mention, outcome)
         return (*blocks, *_told(problems))
+
+    def _command(self, words: str) -> tuple[Text | None, list[str]]:
+        """The text of the user's own command that the words begin with, and what of it does not count."""
+        commands = self._agent.parts.commands
+        name, _, arguments = words.lstrip().partition(" ") if words.lstrip()[:1] == "/" else ("", "", "")
+        if commands is None or not name or "\n" in name:
+            return None, []
+        found = commands.found().get(name[1:])
+        if found is None:
+            came = commands.untrusted(name[1:])
+            return None, [f"{name}: {untrusted_words(came)}"] if came else []
+        text = f"{name}, from {found.path}\n{found.filled(arguments.strip())}"
+        return Text(tagged("command", text), "harness"), [f"{name}: {wish}" for wish in found.ignored]
 
     async def _read(self, mention: Mention) -> ToolOutcome:
         if mention.is_folder:
@@ -54,6 +70,10 @@ class Attachments:
         runner = Runner(Toolbox([ReadFile(), Glob()]), self._agent.context, parts.gate, parts.hooks)
         outcome, _ = await runner.run(ToolCall("", tool, given))
         return outcome
+
+
+def untrusted_words(command: CustomCommand) -> str:
+    return f"{command.path} came with the project and is not trusted. Look at it, then: outlive trust"
 
 
 def _attached(mention: Mention, outcome: ToolOutcome) -> Iterable[Block]:

@@ -2,7 +2,7 @@
 
 talk.py     the open session and the actions of a person on it; independent of the terminal
 render/     from events to lines: transcript.py, flow.py (Markdown), cards.py (tool calls), progress.py, screen.py
-keys.py, input/                    keys; completion, history, pastes, the user's editor
+keys.py, entering.py, input/       keys; completion, history, pastes, images, the user's editor
 picker/, choices.py                lists to choose from, and their rows
 preferences.py, attention.py       the settings of the terminal; its title, bell and notifications
 status.py, recap.py, question.py   other things shown

@@ -38,7 +38,7 @@ class StatusFacts(Struct, frozen=True):
 def facts(agent: Runtime, tasks: int) -> StatusFacts:
     spent = agent.spending
     return StatusFacts(
-        model=one_line(agent.parts.model.name),
+        model=one_line(f"{agent.parts.model.name} {agent.effort}"),
         gauge=agent.gauge,
         dollars=spent.dollars,
         priced=spent.requests > spent.unpriced,

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive.agent.attachments.attaching import Attachments
+from outlive.agent.attachments.attaching import Attachments, untrusted_words
 from outlive.agent.commands.orphans import orphan_question
 from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
@@ -24,12 +24,15 @@ from outlive.events import Event, TasksSeen, ToolFinished, UsageReported, UserSa
 from outlive.messages import Block, ToolCall
 from outlive.messages import Text as Words
 from outlive.models.catalog import CatalogEntry
+from outlive.models.effort import split_effort
+from outlive.models.errors import ModelNotSetUp
 from outlive.models.protocol import Model
 from outlive.printable import clean, one_line
 from outlive.result import RunResult
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionInfo
 from outlive.stream import StreamEvent
+from outlive.tools.custom_commands import CustomCommand
 from outlive.tools.permissions.asking import Asker, signed
 from outlive.tools.protocol import ToolOutcome
 
@@ -155,6 +158,43 @@ class Talk:
         else:
             self._said_images = bool(images)
             self.start(self.agent.ask((Words(words), *images)))
+
+    def custom_commands(self) -> dict[str, CustomCommand]:
+        """The commands that the user wrote and that no command of the terminal hides."""
+        commands = self.agent.parts.commands
+        return commands.found() if commands is not None else {}
+
+    def say_custom(self, name: str, line: str) -> bool:
+        """Say `/NAME arguments` with a command that the user wrote; returns whether there is one."""
+        commands = self.agent.parts.commands
+        if commands is None:
+            return False
+        if (command := commands.found().get(name)) is None:
+            if came := commands.untrusted(name):
+                self.complain(f"/{name}: {untrusted_words(came)}")
+            return came is not None
+        if command.model and not self.working and self.setup.choose is not None:
+            self.start(self._with_model(command.model, line))
+        else:
+            self.say(line)
+        return True
+
+    async def _with_model(self, wanted: str, line: str) -> RunResult:
+        """Run one prompt with another model."""
+        choose = self.setup.choose
+        assert choose is not None  # noqa: S101 - checked by the caller
+        before, effort = self.agent.parts.model.name, self.agent.effort
+        try:
+            if ":" not in wanted:
+                raise ModelNotSetUp("write it as PROVIDER:NAME")
+            await self.agent.use_model(choose(wanted), split_effort(wanted)[1])
+        except OutliveError as error:
+            self.note(f"its model {one_line(wanted, 60)} does not count: {one_line(str(error), 200)}")
+            return await self.agent.ask(line)
+        try:
+            return await self.agent.ask(line)
+        finally:
+            await self.agent.use_model(choose(f"{before} {effort}".rstrip()), effort)
 
     def must_wait(self, what: str) -> None:
         """Say that something is not possible while the agent works."""

@@ -51,6 +51,11 @@ def enforces_output(name: str) -> bool:
     return version_of(name)[1] >= OUTPUT_FORMAT_FROM
 
 
+def takes_effort(name: str) -> bool:
+    """Whether the model is told an effort; older ones take a budget of tokens."""
+    return version_of(name)[1] >= ADAPTIVE_FROM
+
+
 def version_of(name: str) -> tuple[str, Version]:
     """The line and the version in a model's name; ("", (0, 0)) without one."""
     found = _VERSION.search(name)

@@ -1,1 +1,1 @@
-"""What helps with writing a message: completion, history, pastes, the user's own editor."""
+"""What helps with writing a message: completion, history, pastes, images, the clipboard, the user's own editor."""

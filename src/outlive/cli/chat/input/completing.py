@@ -2,18 +2,20 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from outlive.cli.chat.file_search import FileSearch
+from outlive.cli.chat.input.file_search import FileSearch
 from outlive.cli.chat.slash.base import COMMANDS
 from outlive.cli.chat.words import short_session
+from outlive.models.effort import EFFORTS
 from outlive.printable import one_line
 from outlive.stores.logs.protocol import SessionInfo
+from outlive.tools.custom_commands import CustomCommand
 from outlive.tools.permissions.asking import MODES
 
 MAX_COMPLETIONS = 40
@@ -24,14 +26,22 @@ MAX_ENTRIES = 5000
 class ChatCompleter(Completer):
     """Completes commands and the files below `root`."""
 
-    def __init__(self, root: Path, sessions: Callable[[], Iterable[SessionInfo]] = tuple) -> None:
+    def __init__(
+        self,
+        root: Path,
+        sessions: Callable[[], Iterable[SessionInfo]] = tuple,
+        own: Callable[[], Mapping[str, CustomCommand]] = dict,
+    ) -> None:
+        """`own` are the commands that the user wrote."""
+
         self.root = root
         self._sessions = sessions
+        self._own = own
         self._search = FileSearch(root)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
-        if before.startswith("/") and "\n" not in before and "/" not in before[1:]:
+        if before.startswith("/") and "\n" not in before and "/" not in before.split(" ")[0][1:]:
             return self._commands(before[1:])
         word = before.split()[-1] if before and not before[-1].isspace() else ""
         if word.startswith("@"):
@@ -55,14 +65,20 @@ class ChatCompleter(Completer):
             for command in COMMANDS.values():
                 if command.name.startswith(name):
                     yield Completion(command.name, -len(name), display=command.usage, display_meta=command.about)
+            for own in self._own().values():
+                if own.name.startswith(name) and own.name not in COMMANDS:
+                    shown = one_line(f"/{own.name} {own.hint}")
+                    yield Completion(own.name, -len(name), display=shown, display_meta=one_line(own.about))
         elif name == "mode":
             yield from (Completion(mode, -len(rest)) for mode in MODES if mode.startswith(rest))
+        elif name == "model" and (word := rest.rpartition(" ")[2]):
+            yield from (Completion(effort, -len(word)) for effort in EFFORTS if effort.startswith(word))
         elif name == "resume":
             for info in self._sessions():
                 short = short_session(info.id)
                 if short.startswith(rest) and short.isprintable():
                     yield Completion(short, -len(rest), display_meta=one_line(info.title))
-        elif name == "export" and rest:
+        elif name in ("export", "add-dir") and rest:
             yield from self._paths(rest)
 
     def _mentioned(self, text: str) -> Iterator[Completion]:

@@ -22,13 +22,13 @@ from rich.text import Text
 
 from outlive.cli.chat import status
 from outlive.cli.chat.attention import Attention, State
-from outlive.cli.chat.clipboard import NoClipboardImage, clipboard_image
-from outlive.cli.chat.entering import enter, kind_of
+from outlive.cli.chat.entering import enter, is_said, kind_of
+from outlive.cli.chat.input.clipboard import NoClipboardImage, clipboard_image
 from outlive.cli.chat.input.completing import ChatCompleter
 from outlive.cli.chat.input.editing import EditorFailed, edited
 from outlive.cli.chat.input.history import ProjectHistory
+from outlive.cli.chat.input.images import InputImages
 from outlive.cli.chat.input.pasting import Pastes
-from outlive.cli.chat.input_images import InputImages
 from outlive.cli.chat.keys import bindings, vim_mode
 from outlive.cli.chat.picker import PickerRow
 from outlive.cli.chat.picker.widget import Picker
@@ -43,9 +43,12 @@ from outlive.cli.chat.render.paint import Look, Painter
 from outlive.cli.chat.render.themes import interface
 from outlive.cli.chat.slash import obey
 from outlive.cli.chat.talk import ChatSetup, Talk
+from outlive.models.protocol import prepare
 from outlive.printable import clean
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
+PREPARE_SECONDS = 0.1
+"""Seconds after the first drawing."""
 REDRAW_SECONDS = 0.04
 """Minimum seconds between two redraws."""
 SECOND_CTRL_C_SECONDS = 2.0
@@ -77,7 +80,7 @@ class Screen:
         self.input = Buffer(
             name="input",
             history=ProjectHistory(setup.root / ".outlive", lambda text: self.talk.agent.session.masked(text)),
-            completer=ChatCompleter(setup.root, self.talk.sessions),
+            completer=ChatCompleter(setup.root, self.talk.sessions, self.talk.custom_commands),
             complete_while_typing=Condition(self._completes),
             enable_history_search=False,
             multiline=True,
@@ -125,6 +128,11 @@ class Screen:
         for name in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(name, self.leave)
         asyncio.get_running_loop().add_signal_handler(signal.SIGCONT, self.attention.resume)
+        asyncio.get_running_loop().call_later(PREPARE_SECONDS, self._prepare)
+
+    def _prepare(self) -> None:
+        """Load what the first request needs while the user reads and types."""
+        asyncio.get_running_loop().run_in_executor(None, prepare, self.talk.agent.parts.model)
 
     async def _tick(self) -> None:
         """Redraw while the spinner turns."""
@@ -178,7 +186,7 @@ class Screen:
             return
         self.input.history.append_string(self.images.as_paths(words))
         self._forget_input()
-        if kind != "prompt":
+        if not is_said(self.talk, words, kind):
             self.show(Item("user", Hanging("> ", Text(clean(words), "quiet"))))
         self._start(enter(self.talk, words, kind, images))
 

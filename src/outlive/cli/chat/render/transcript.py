@@ -52,7 +52,7 @@ MAX_LIVE_BLOCK_LINES = 12
 MAX_USER_LINES = 12
 MAX_INJECTED_COLUMNS = 200
 """Columns of a text in the user's turn that is not the user's."""
-_ATTACHED = re.compile(r"<attached-[\w-]+>([^\n<]*)")
+_ATTACHED = re.compile(r"<(?:attached-[\w-]+|command(?:-\d+)?)>([^\n<]*)")
 _TAG = re.compile(r"^<[\w-]+>|</[\w-]+>$")
 
 

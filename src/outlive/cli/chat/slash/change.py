@@ -17,6 +17,7 @@ from outlive.cli.chat.talk import AT_TERMINAL, Talk
 from outlive.cli.chat.words import counted, short_session
 from outlive.errors import StoreUnavailable
 from outlive.events import encode
+from outlive.models.effort import split_effort
 from outlive.printable import one_line
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.stores.logs.reading import full_log
@@ -59,22 +60,41 @@ async def mode(talk: Talk, words: str) -> RenderableType | None:
     return None
 
 
-@command("[PROVIDER:NAME]", "show or change the model", resting=True)
+@command(
+    "[PROVIDER:NAME] [EFFORT]",
+    "show or change the model, and how much it thinks: off, low, medium, high",
+    resting=True,
+)
 async def model(talk: Talk, words: str) -> RenderableType:
-    here = talk.agent.parts.model.name
+    agent = talk.agent
+    here = agent.parts.model.name
+    present = Text(one_line(f"{here} {agent.effort}".rstrip()))
     if not words and (talk.pick is None or talk.setup.choose is None):
-        return Text(one_line(here))
+        return present
     if talk.setup.choose is None:
         raise WrongUsage("the model cannot be changed here")
     if not words and talk.pick is not None:
         entries = await asyncio.to_thread(talk.setup.catalog)
-        row = await talk.pick("model", choices.model_rows(entries, talk.agent.session, here))
+        row = await talk.pick("model", choices.model_rows(entries, agent.session, here))
         if row is None or row.current:
-            return Text(one_line(here))
+            return present
         words = row.value
-    chosen = await asyncio.to_thread(talk.setup.choose, words)  # it may ask a server
-    await talk.agent.use_model(chosen)
-    return Text(f"going on with {one_line(chosen.name)}", "quiet")
+    name, effort = split_effort(words)
+    effort = effort or agent.effort
+    chosen = await asyncio.to_thread(talk.setup.choose, f"{name or here} {effort}".rstrip())  # it may ask a server
+    await agent.use_model(chosen, effort)
+    return Text(f"going on with {one_line(f'{chosen.name} {effort}'.rstrip())}", "quiet")
+
+
+@command("[FOLDER]", "let tools use another folder in this session; without FOLDER, say which they may use")
+async def add_dir(talk: Talk, words: str) -> RenderableType:
+    fence = talk.agent.parts.fence
+    if words:
+        folder = (talk.setup.root / Path(words).expanduser()).resolve()
+        if not folder.is_dir():
+            raise WrongUsage(f"there is no folder {words}")
+        talk.agent.add_folder(folder)
+    return Text("tools may use " + " and ".join(one_line(str(path)) for path in (fence.root, *fence.extra)), "quiet")
 
 
 @command("[NAME]", "show or change the colours: terminal, dark, light, none")

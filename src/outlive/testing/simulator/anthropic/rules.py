@@ -21,9 +21,8 @@ from outlive.testing.simulator.anthropic.compaction import check_block_alone, ch
 from outlive.testing.simulator.anthropic.diagnosis import check_diagnostics
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.anthropic.turns import MergedTurn, check_pairs, check_thinking_kept, turns_of
-from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.models import BUDGET, SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import CheckedRequest, RuleBroken
 
 VERSIONS = ("2023-01-01", "2023-06-01", "2026-10-21")
 REQUIRED: dict[str, type] = {"model": str, "messages": list}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from outlive.testing.simulator.models import SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken, is_schema
+from outlive.testing.simulator.verdict import RuleBroken, is_schema
 
 NAME = re.compile(r"[a-zA-Z0-9_-]+")
 MAX_ID_CHARS = 40

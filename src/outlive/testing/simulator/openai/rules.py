@@ -21,7 +21,7 @@ from outlive.testing.simulator.openai.checks import (
     wanted,
 )
 from outlive.testing.simulator.openai.output import check_response_format
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import RuleBroken
 
 FIELDS = frozenset(
     (

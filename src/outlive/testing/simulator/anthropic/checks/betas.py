@@ -1,6 +1,6 @@
 """Names in the `anthropic-beta` header: which are known, and which one allows which field."""
 
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import RuleBroken
 
 BINDING_CONTROLS = "thinking-binding-controls-2026-08-01"
 CLEAR_AT = "mid-conversation-system-clear-at-2026-08-21"

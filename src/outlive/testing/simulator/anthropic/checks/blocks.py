@@ -5,7 +5,7 @@ from typing import Any
 
 from outlive.testing.simulator.anthropic.checks.fields import check_fields, check_type, one_of
 from outlive.testing.simulator.anthropic.signing import Signer
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import RuleBroken
 
 REQUIRED: dict[str, dict[str, type]] = {
     "text": {"text": str},

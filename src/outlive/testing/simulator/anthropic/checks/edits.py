@@ -5,7 +5,7 @@ from typing import Any
 
 from outlive.testing.simulator.anthropic.checks.betas import COMPACT_AT_THRESHOLD, CONTEXT_MANAGEMENT
 from outlive.testing.simulator.anthropic.checks.fields import check_fields, check_type, one_of
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import RuleBroken
 
 CLEAR_TOOL_USES, CLEAR_THINKING, COMPACT = "clear_tool_uses_20250919", "clear_thinking_20251015", "compact_20260112"
 FIELDS: dict[str, dict[str, type | None]] = {

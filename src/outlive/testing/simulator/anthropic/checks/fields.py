@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import RuleBroken
 
 TYPES: dict[type, str] = {str: "string", int: "integer", dict: "dictionary", list: "list", bool: "boolean"}
 

@@ -10,7 +10,7 @@ from outlive.testing.simulator.anthropic.checks.output import EFFORTS
 from outlive.testing.simulator.anthropic.compaction import COMPACTION, check_compaction_block, starts_with_block
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.models import SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import RuleBroken
 
 NEXT_USER_MESSAGE = "next_user_message"
 TURN_SCOPED = f"a turn-scoped system message (clear_at: '{NEXT_USER_MESSAGE}')"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from outlive.testing.simulator.anthropic.checks.fields import check_fields, one_of
-from outlive.testing.simulator.refusal import RuleBroken, is_schema
+from outlive.testing.simulator.verdict import RuleBroken, is_schema
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 UNSUPPORTED = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength")

@@ -6,7 +6,7 @@ from typing import Any
 from outlive.testing.simulator.anthropic.checks.betas import BINDING_CONTROLS
 from outlive.testing.simulator.anthropic.checks.fields import check_fields, one_of
 from outlive.testing.simulator.models import ADAPTIVE, BETWEEN, BUDGET, OFF, SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import RuleBroken
 
 ERROR, DROP = "error", "drop_block"
 

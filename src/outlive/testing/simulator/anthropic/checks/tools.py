@@ -6,7 +6,7 @@ from typing import Any
 from outlive.testing.simulator.anthropic.checks.blocks import check_cache_control
 from outlive.testing.simulator.anthropic.checks.fields import check_fields, check_type, one_of
 from outlive.testing.simulator.models import BUDGET
-from outlive.testing.simulator.refusal import RuleBroken, is_schema
+from outlive.testing.simulator.verdict import RuleBroken, is_schema
 
 TOOL: dict[str, type | None] = {
     "allowed_callers": list,

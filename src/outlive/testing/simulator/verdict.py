@@ -1,4 +1,4 @@
-"""Refused requests: the exception of the rules, the record for tests, and the rule for schemas of tools."""
+"""What the rules decide about a request (refused, or accepted and shown to the model); the rule for tool schemas."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +30,18 @@ class Refusal:
     message: str
     code: str | None
     body: Any
+
+
+@dataclass(frozen=True)
+class CheckedRequest:
+    """A valid request: what is left of it for the model, and the thinking that failed the binding check."""
+
+    shown: dict[str, Any]
+    """The body without the blocks that were dropped."""
+    dropped: tuple[str, ...] = ()
+    """Paths of thinking blocks that were dropped, as `messages.3.content.0`."""
+    mismatched: tuple[str, ...] = ()
+    """Paths of thinking blocks that failed the check and are shown all the same."""
 
 
 def is_schema(schema: Any) -> bool:
