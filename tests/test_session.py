@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from outlive.agent import Session
-from outlive.agent.forking import CannotFork, fork
+from outlive.agent.log.forking import CannotFork, fork
 from outlive.agent.recall import pages_of
 from outlive.agent.session import NothingToUndo
 from outlive.agent.tool_session import SessionAdapter

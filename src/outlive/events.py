@@ -19,7 +19,8 @@ Version 8: a pass logs how the folded lines changed that later ones choose from 
 handles that it added.
 Version 9: a permission question is logged when it is asked (`permission_asked`), its answer with who gave it
 (`permission_answered`), and a change of the mode with who made it (`mode_changed.by`).
-Version 10: the user's own words stand apart from the rest of a digest (`words`).
+Version 10: which files a call changed, with what they held before (`files_changed`); in a pass, the user's own words
+stand apart from the rest of its digest (`words`).
 
 A reader keeps an event of an unknown type or layout as `Unknown`, raw, and writes it back unchanged.
 """
@@ -172,6 +173,33 @@ class ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):
     seconds: float = 0.0
     denied: Denial | None = None
     """Set when the call was not allowed and did not run."""
+
+
+UNREAD = "?"
+"""Takes the place of a SHA-256 if a file is too large to be read, or is no regular file."""
+
+
+class ChangedFile(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A file that changed: SHA-256 before and after, empty where it did not exist."""
+
+    path: str
+    """Relative to the workspace, or absolute."""
+    before: str = ""
+    after: str = ""
+    mode: int = 0
+    """Permission bits before."""
+    kept: bool = True
+    """Whether the earlier content was kept, in the store or (if it holds a secret) on this machine."""
+
+
+class FilesChanged(Base, frozen=True, kw_only=True, tag="files_changed"):
+    """A call changed files."""
+
+    files: tuple[ChangedFile, ...]
+    call_id: str = ""
+    """Empty if the user restored them."""
+    more: int = 0
+    """Changed files that are not named."""
 
 
 # -- working state
@@ -416,6 +444,7 @@ KnownEvent = (
     | PermissionAsked
     | PermissionAnswered
     | ToolFinished
+    | FilesChanged
     | GoalSet
     | PlanChanged
     | StateChanged

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.models.text_calls import FoundCalls, Written, calls_in
+from outlive.models.written_calls.reading import FoundCalls, Written, calls_in
 from outlive.tools.builtin.standard import standard_tools
 from outlive.tools.toolbox import Toolbox
 
@@ -57,6 +57,33 @@ FORMS = {
     "deepseek": DEEPSEEK,
     "deepseek 3.1": DEEPSEEK_31,
     "kimi": KIMI,
+    "tools in tags": f"<tools>\n{LS}\n</tools>",
+    "function in tags": f"<function_call>{LS}</function_call>",
+    "tag with a name": '<tool_call name="bash">{"command": "ls"}</tool_call>',
+    "fence named for calls": f"```tool_call\n{LS}\n```",
+    "granite": f"<|tool_call|>[{LS}]<|/tool_call|>",
+    "nemotron": f"<TOOLCALL>[{LS}]</TOOLCALL>",
+    "functools": f"functools[{LS}]",
+    "internlm": '<|action_start|><|plugin|>\n{"name": "bash", "parameters": {"command": "ls"}}<|action_end|>',
+    "command r": 'Action: ```json\n[{"tool_name": "bash", "parameters": {"command": "ls"}}]\n```',
+    "command r 7": '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "bash", "parameters": {"command": "ls"}}]'
+    "<|END_ACTION|>",
+    "apertus": '<|tools_prefix|>[{"bash": {"command": "ls"}}]<|tools_suffix|>',
+    "seed": "<seed:tool_call><function=bash><parameter=command>ls</parameter></function></seed:tool_call>",
+    "invoke": '<function_calls>\n<invoke name="bash">\n<parameter name="command">ls</parameter>\n</invoke>\n'
+    "</function_calls>",
+    "deepseek 3.2": '<｜DSML｜function_calls><｜DSML｜invoke name="bash">'
+    '<｜DSML｜parameter name="command" string="true">'
+    "ls</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜function_calls>",
+    "harmony": '<|channel|>commentary to=functions.bash <|constrain|>json<|message|>{"command": "ls"}<|call|>',
+    "lfm": '<|tool_call_start|>[bash(command="ls")]<|tool_call_end|>',
+    "olmo": '<function_calls>\nbash(command="ls")\n</function_calls>',
+    "tags of the tool": "<bash>\n<command>ls</command>\n</bash>",
+    "parameter that is not closed": "<tool_call>\n<function=bash>\n<parameter=command>\nls\n</function>"
+    "\n</tool_call>",
+    "tool and input": '{"tool": "bash", "tool_input": {"command": "ls"}}',
+    "function as text": '{"function": "bash", "args": {"command": "ls"}}',
+    "thought and action": '{"thought": "I look.", "action": "bash", "action_input": {"command": "ls"}}',
     "prefix": '{"name": "functions.bash", "arguments": {"command": "ls"}}',
 }
 AROUND = {
@@ -70,6 +97,16 @@ AROUND = {
 }
 
 
+LINES = {
+    "functionary": '>>>bash\n{"command": "ls"}',
+    "react": 'Action: bash\nAction Input: {"command": "ls"}',
+    "react in bold": '**Action:** bash\n**Action Input:**\n```json\n{"command": "ls"}\n```',
+    "python in brackets": '[bash(command="ls")]',
+    "python": 'bash(command="ls")',
+    "gemma": '```tool_code\nprint(bash(command="ls"))\n```',
+    "name and json": 'bash\n{"command": "ls"}',
+}
+"""Forms that count only alone on their lines."""
 UNCLEAR = ("last bracket missing", "sentence after")
 """What breaks off and is followed by words has no clear end."""
 
@@ -79,6 +116,19 @@ def test_a_call_written_as_text_is_taken_whatever_is_around_it(form: str, around
     found = calls_in(AROUND[around].format(FORMS[form]), TOOLS)
     assert found.near is None
     assert found.calls == (CALL,)
+
+
+@pytest.mark.parametrize("form", LINES.values(), ids=LINES)
+@pytest.mark.parametrize("around", [name for name in AROUND if name != "sentence on the same line"])
+def test_a_call_without_a_marker_is_taken_on_lines_of_its_own(form: str, around: str) -> None:
+    found = calls_in(AROUND[around].format(form), TOOLS)
+    assert (found.calls, found.near) == ((CALL,), None)
+
+
+def test_values_of_python_are_read_as_python_writes_them() -> None:
+    text = "read_file(path='it\\'s, (a) \"b\".txt', limit=5, pages=None)"
+    found = calls_in(text, {"read_file": {"properties": {"path": {}, "limit": {}, "pages": {}}}})
+    assert found.calls == (Written("read_file", {"path": 'it\'s, (a) "b".txt', "limit": 5, "pages": None}),)
 
 
 def test_the_words_before_a_call_are_kept_and_nothing_of_the_call() -> None:
@@ -119,6 +169,11 @@ def test_several_calls_may_follow_each_other(text: str) -> None:
         ('<tool_call>{"name": "bash", "arguments": {"command": "a" "b"}}</tool_call>', "not valid"),
         ("<tool_call>bash ls -la</tool_call>", "cannot be read"),
         ("<function=bash><parameter=command>ls", "cannot be read"),
+        ("<function=bash><parameter=command>ls\n<parameter=limit>5</parameter></function>", "cannot be read"),
+        ("Action: bash\nAction Input: ls -la", "cannot be read"),
+        ("<tool_call>bash('ls')</tool_call>", "cannot be read"),
+        ("{“name”: “bash”, “arguments”: {“command”: “ls”}}", "not valid"),
+        ('{"tool": "bash", "input": "ls"}', "not a JSON object"),
         (f"Either {LS} or {READ}", "text between"),
         (f"<tool_call>{LS}</tool_call><tool_response>a.txt</tool_response><tool_call>{READ}</tool_call>", "between"),
     ],
@@ -141,6 +196,8 @@ def test_a_call_that_cannot_be_run_is_named_with_the_reason(text: str, reason: s
         f"```python\n{LS}\nsend(payload)\n```",
         f"Wrap it: `<tool_call>{LS}</tool_call>`.",
         "Hermes models wrap calls in <tool_call> tags.",
+        '```python\nbash(command="ls")\n```',
+        '{"bash": {"command": "ls"}}',
     ],
 )
 def test_a_text_about_a_call_is_not_a_call(text: str) -> None:
@@ -165,6 +222,11 @@ def test_a_text_about_a_call_is_not_a_call(text: str) -> None:
         f'{{"example": {LS}}}',
         f"<think>{LS}</think>Done.",
         "function f() { return {a: 1}; }",
+        'I ran bash(command="ls") and bash("pwd").',
+        "bash(command)",
+        '{"tool": "hammer", "input": {"nail": 1}}',
+        '{"action": "click", "input": "button"}',
+        "Action: none",
     ],
 )
 def test_other_texts_are_neither(text: str) -> None:
@@ -211,7 +273,7 @@ MARKS = (
     "bash",
 )
 MORE = ("<parameter=", "name", ":", ",", "[TOOL_CALLS]", "<think>", "</think>", "\n", "{'a', 'e'}")
-PIECES = st.sampled_from([*FORMS.values(), *MARKS, *MORE])
+PIECES = st.sampled_from([*FORMS.values(), *LINES.values(), *MARKS, *MORE])
 
 
 @given(st.lists(PIECES | st.text(max_size=8), max_size=12).map("".join))

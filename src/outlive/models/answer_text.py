@@ -3,15 +3,13 @@
 import re
 
 from outlive.models.errors import RequestRefused
+from outlive.models.written_calls.markers import HELD_BACK
 from outlive.request import STATE_END, STATE_START
 
 MAX_ANSWER_CHARS = 8 * 2**20
 """Characters of one answer, text and arguments together. Only a broken server sends more."""
 ECHO = re.compile(re.escape(STATE_START))
-CALL_OR_ECHO = re.compile(
-    r"<state>|<think>|<tool_calls?>|<function=|\[TOOL_CALLS\]|<\||<｜"
-    r"""|(?:```\w{0,8}\s{0,8})?\[?\{{1,2}\s{0,8}["'](?:name|type|function|tool_calls)["']"""
-)
+CALL_OR_ECHO = HELD_BACK
 _UNDECIDED = re.compile(r"[<\[{`]")
 _FIRST_LINE = re.compile(r"\s{0,8}([^\n]{0,200})")
 MAX_OPENING_CHARS = 48

@@ -14,7 +14,6 @@ from outlive.config import Workspace
 from outlive.config.home import known_projects
 from outlive.memory.memories import Memories
 from outlive.memory.search import Finder
-from outlive.models.prices import facts
 from outlive.stores import Stores, open_stores
 from outlive.tasks.graph import TaskGraph
 from outlive.web.api import HttpProblem
@@ -53,12 +52,12 @@ class ServedWorkspace:
 
     @cached_property
     def summaries(self) -> Summaries:
-        return Summaries(self.stores.logs, self.window_of)
+        return Summaries(self.stores.logs, self.window_setting)
 
-    def window_of(self, model: str) -> int:
-        """Tokens that a session with this model has room for: as the settings say, else as is known of the model."""
+    def window_setting(self) -> int:
+        """Tokens that sessions have room for by the settings; 0 if these do not say."""
         asked = self.config.context_settings().get("window")
-        return asked if isinstance(asked, int) else facts(model.rpartition(":")[2]).window
+        return asked if isinstance(asked, int) else 0
 
     @cached_property
     def session_logs(self) -> ServedLogs:

@@ -79,7 +79,7 @@ class SessionMemory:
         """Whether the user worked in a session. A log that came with the folder does not prove the user's
         words."""
         self._finder = Finder(memories)
-        self._tidying = ConsolidationScheduler(memories, store, self._tell, consolidation)
+        self._consolidation = ConsolidationScheduler(memories, store, self._tell, consolidation)
         self._looked: dict[str, Memory] = {}
         self._index = ""
         self._runs = 0
@@ -108,7 +108,7 @@ class SessionMemory:
     def problem(self) -> str:
         """One line about memories that are not used because they cannot be read or must not be shown; else empty."""
         memories = self.memories.all()
-        mine = [memory for memory in memories if not memory.provenance.foreign]
+        mine = [memory for memory in memories if not memory.provenance.untrusted]
         found = [f"{p.where} ({p.what})" for store in self.memories.stores.values() for p in store.left_out()]
         found += [
             f"{key_of(memory)} ({reason})"
@@ -121,9 +121,9 @@ class SessionMemory:
             problems.append(
                 f"memories that are not used: {', '.join(found[:MAX_NAMED])}{more}. See outlive memory doctor"
             )
-        if foreign := len(memories) - len(mine):
+        if untrusted := len(memories) - len(mine):
             problems.append(
-                f"memories that came with this folder: {foreign}, not used before you look (outlive trust)"
+                f"memories that came with this folder: {untrusted}, not used before you look (outlive trust)"
             )
         return mask("; ".join(problems))
 
@@ -209,7 +209,7 @@ class SessionMemory:
                 self._offer(offers)
             self._mark_learned(events[-1].id if events else 0, problem)
             self._catch_up()
-            await self._tidying.when_due(ask)
+            await self._consolidation.when_due(ask)
         except OutliveError as error:
             self._tell(f"nothing was learned from this: {error}")
 
@@ -327,7 +327,7 @@ class SessionMemory:
 
     def hurry(self) -> None:
         """The session is closing: postpone what can be done another time."""
-        self._tidying.hurry()
+        self._consolidation.hurry()
 
     def close(self) -> None:
         self._finder.close()

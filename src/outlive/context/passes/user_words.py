@@ -31,8 +31,8 @@ def allowance(sizes: Sequence[float], total: float, smallest: float = SMALLEST_W
 
 
 def is_injected(piece: Piece) -> bool:
-    """Whether a text in the user's turn was put there by a harness."""
-    return piece.origin in ("harness", "hook", "memory")
+    """Whether a text in the user's turn is not the user's own words: put there by a harness, or data beside them."""
+    return piece.origin in ("harness", "hook", "memory", "stdin")
 
 
 def is_own(piece: Piece) -> bool:

@@ -18,6 +18,7 @@ MOST_HITS = 40
 HITS_OF_SESSION = 5
 AROUND = 90
 LONGEST_QUERY = 200
+LONGEST_TITLE = 300
 
 
 class LogHit(msgspec.Struct, frozen=True):
@@ -94,7 +95,7 @@ def _hits(store: LogStore, info: SessionInfo, words: list[str]) -> list[LogHit]:
             folded = text.casefold()
             if all(word in folded for word in words):
                 around = _around(text, folded.find(words[0]))
-                found.append(LogHit(info.id, info.title, event.id, event.time, kind, around))
+                found.append(LogHit(info.id, one_line(info.title, LONGEST_TITLE), event.id, event.time, kind, around))
                 break
         if len(found) >= HITS_OF_SESSION:
             break

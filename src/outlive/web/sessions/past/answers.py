@@ -11,7 +11,8 @@ from outlive.context.pages import handle
 from outlive.events import Compacted
 from outlive.web.api import HttpProblem, number
 from outlive.web.sessions.past.kept_lines import kept_lines
-from outlive.web.sessions.past.passes import PassComparison, RowPair, compare, sent_pairs
+from outlive.web.sessions.past.pairs import RowPair, sent_pairs
+from outlive.web.sessions.past.passes import PassComparison, compare
 from outlive.web.sessions.past.replay import replayed, rows_before
 from outlive.web.sessions.past.rows import ViewRow, sent
 from outlive.web.sessions.served_log import ServedLog

@@ -21,6 +21,7 @@ from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
 from outlive.events import Compacted, Event, StateShown, Undone
 from outlive.messages import Block, Image, Opaque, Text, Thinking, ToolCall, ToolResult
+from outlive.web.sessions.past.pairs import REQUEST
 from outlive.web.sessions.past.rows import ViewRow, row_of
 
 WINDOW = 200_000
@@ -175,10 +176,14 @@ def _digest_rows(units: list[Unit], projection: Projection) -> Iterator[ViewRow]
                 yield _block_row(kind, segments[number].event, at, block, label=label)
             elif isinstance(block, Text):
                 own = block.origin == "user"
-                label = "the current request" if own else "what was done"
-                yield _block_row("user" if own else "digest", projection.event, number + 1, block, label=label)
+                label, role = ("the current request", REQUEST) if own else ("what was done", "done")
+                kind = "user" if own else "digest"
+                yield _block_row(kind, projection.event, number + 1, block, label=label, role=role)
             else:
-                yield _block_row("user", projection.event, number + 1, block, label="picture of the request")
+                role = f"picture {number - len(segments)} of the request"
+                yield _block_row(
+                    "user", projection.event, number + 1, block, label="picture of the request", role=role
+                )
 
 
 def _unit_rows(unit: Unit, projection: Projection, before: int, states_to: int = 1 << 62) -> Iterator[ViewRow]:
@@ -230,6 +235,7 @@ def _block_row(
     block: Block,
     *,
     label: str = "",
+    role: str = "",
     piece: Piece | None = None,
     projection: Projection | None = None,
 ) -> ViewRow:
@@ -238,7 +244,7 @@ def _block_row(
     match block:
         case Text() | Thinking():
             label = label or ("thinking" if isinstance(block, Thinking) else "")
-            return row_of(kind, event, number, block.text, label=label, short=short, pages=pages)
+            return row_of(kind, event, number, block.text, label=label, short=short, pages=pages, role=role)
         case ToolCall():
             text = piece.text if piece else block.name
             return row_of(kind, event, number, text, label=piece.label if piece else block.name, pages=pages)
@@ -247,7 +253,7 @@ def _block_row(
             extra = IMAGE_TOKENS * len(block.images)
             return row_of(kind, event, number, block.text, label=label, short=short, pages=pages, extra=extra)
         case Image():
-            return row_of(kind, event, number, "", label=label or "picture", extra=IMAGE_TOKENS)
+            return row_of(kind, event, number, "", label=label or "picture", extra=IMAGE_TOKENS, role=role)
         case Opaque():
             return row_of(
                 kind, event, number, "", label=label or f"block of {block.provider}", extra=estimate(str(block.data))

@@ -5,11 +5,13 @@ import { navigate } from "../../router.js";
 import { Panel } from "../../ui/parts.js";
 import { usePlace } from "./place.js";
 
-export function ForkButton({ at, label, small = false }) {
+// With a `sign` the button shows only that.
+export function ForkButton({ at, label, sign }) {
   const { control } = usePlace();
   const [open, setOpen] = useState(false);
   if (!control) return null;
-  return html`<button class=${`button ${small ? "plain small-button" : ""}`} onClick=${() => setOpen(true)}>${label}</button>
+  const name = sign ? { class: "button plain sign", "aria-label": label, title: label } : { class: "button" };
+  return html`<button ...${name} onClick=${() => setOpen(true)}>${sign ?? label}</button>
     ${open && html`<${ForkPanel} at=${at} close=${() => setOpen(false)} />`}`;
 }
 

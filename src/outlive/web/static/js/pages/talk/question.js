@@ -71,10 +71,11 @@ function Exact({ question, base }) {
   const left = question.subject_length - rest.upTo;
   return html`<div class="exact">
     <pre tabindex="0" aria-label="What it would run or change, exactly">${first}${rest.text}</pre>
-    <p class="small muted">
+    ${!question.is_diff &&
+    html`<p class="small muted">
       ${plural(question.bytes, "byte")}, all of ${question.subject_length === 1 ? "it" : "them"} shown${left > 0 ? ` but ${plural(left, "character")}` : ""}
       ${left > 0 && html` <button class="button small-button" onClick=${more}>Show the rest</button>`}
-    </p>
+    </p>`}
     ${question.hidden > 0 &&
     html`<p class="warning" role="alert">${plural(question.hidden, "character")} that a screen would hide or obey ${question.hidden === 1 ? "is" : "are"} written as ⟦U+…⟧.</p>`}
   </div>`;
