@@ -116,6 +116,7 @@ def test_a_killed_agent_is_shown_as_such_without_a_write_to_its_log(engine: Engi
             found.next("watching")
             assert listed(server)["killed"]["status"] == "working"
             agent.kill()
+            agent.wait()  # a process that nobody waited for still has its id
             while "killed" not in found.next("changed")[1].get("sessions", ()):
                 pass
             while listed(server)["killed"]["status"] != "interrupted":  # what came before was of its beginning
