@@ -37,12 +37,12 @@ class Window(Terminal):
 
 
 @contextmanager
-def window(sim: Simulator, folder: Path, *arguments: str, **more: str) -> Iterator[Window]:
-    """Open a window and close it at the end; the path of its socket has to be short."""
+def window(sim: Simulator, folder: Path, *arguments: str, ready: str = "\n>", **more: str) -> Iterator[Window]:
+    """Open a window, wait until `ready` is seen, and close it at the end; the path of its socket has to be short."""
     place = Path(tempfile.mkdtemp(prefix="ot"))
     opened = Window(place / "s", sim, folder, *arguments, more=more)
     try:
-        opened.until("\n>")
+        opened.until(ready)
         yield opened
     finally:
         opened.tmux("kill-server")
