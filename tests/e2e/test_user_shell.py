@@ -28,7 +28,7 @@ def test_its_output_is_shown_and_told_as_data_with_the_next_prompt(folder: Path)
             assert "> !echo red; pwd; false\n\n● bash echo red; pwd; false ✗ exit 1\n    red\n" in screen
             assert "? bash" not in screen
             shown.type("what colour is it?")
-            shown.until("It is red.")
+            assert "· told the agent: $ echo red; pwd; false\n" in shown.until("It is red.")
         (data,) = told(sim)
         assert data == f"<user-shell>\n$ echo red; pwd; false\nred\n{folder}\n[exit code 1]\n</user-shell>"
     (log,) = (folder / ".transcripts").glob("*.jsonl")
