@@ -101,3 +101,16 @@ def test_lines_of_a_pipe_run_nothing(folder: Path) -> None:
     assert "only if somebody types it" in result.out
     assert result.code == 1
     assert not (folder / "owned").exists()
+
+
+def test_a_run_that_goes_on_is_told_too(folder: Path) -> None:
+    script = [call("bash", command="echo on; sleep 600"), say("Went on.")]
+    with Simulator(script) as sim, window(sim, folder, "go on", "--mode", "bypass") as shown:
+        shown.until("    on")
+        shown.keys("Escape")
+        shown.until("⏹ interrupted ·")
+        shown.type("!echo mended")
+        shown.until("    mended")
+        shown.type("/continue")
+        shown.until("Went on.")
+        assert told(sim) == ["<user-shell>\n$ echo mended\nmended\n</user-shell>"]
