@@ -48,7 +48,7 @@ def test_a_log_of_version_1_is_read_whole(store: FileLogStore) -> None:
 
 
 def test_its_handles_mean_what_they_meant(store: FileLogStore) -> None:
-    """Handles stand in digests that were written long ago, so the way pages are cut is part of the format."""
+    """Digests that were written long ago contain handles, so the way pages are cut is part of the format."""
     pages = pages_of(store.read("golden").events)
     expected = json.loads((GOLDEN / "pages.json").read_text())
     assert [pages.get(number).text for number in range(1, len(pages) + 1)] == expected

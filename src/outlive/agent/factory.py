@@ -135,7 +135,7 @@ class AgentFactory:
             return resolve(wanted, environment=self._environment(effort), fallback=fallback)
         except ModelNotSetUp as error:
             hint = "\n".join(filter(None, [error.hint, self.dotenv.notice()]))
-            raise ModelNotSetUp(error.message, hint=hint, code=error.code) from None
+            raise ModelNotSetUp(error.message, hint=hint, code=error.code, **error.data) from None
 
     def catalog(self) -> list[CatalogEntry]:
         """The models that the user can choose from. Asks local servers, which takes a moment."""

@@ -84,7 +84,7 @@ class Changes:
             self._sessions.pop(key, None)
 
     async def _watch(self) -> None:
-        """Have a thread that watches."""
+        """Start the thread that watches, unless it runs."""
         with self._lock:
             if self._watching is None:
                 loop = asyncio.get_running_loop()
@@ -142,5 +142,5 @@ def _key(context: _Context, uri: object) -> tuple[str, int]:
 
 
 def _ready(tx: TaskReader) -> list[tuple[int, int]]:
-    """What can be started, and what could be if expired leases were given back."""
+    """The ready tasks, and those that would be ready if expired leases were released."""
     return [*((task.id, task.revision) for task in tx.ready()), *((number, -1) for number in tx.expired())]

@@ -102,7 +102,7 @@ class Sessions:
         return _page(info, history, ref).text
 
     def state(self, wanted: str) -> str:
-        """What a session is about and where it is, within a budget."""
+        """Goal, plan and progress of a session, within a budget."""
         info, log, history = self._history(wanted)
         state = replace(history.state, mode="")  # a mode of another harness would only mislead
         block = render_state(state, history.ledger, STATE_TOKENS, compacted=True, notes=history.notes).text
@@ -124,7 +124,7 @@ class Sessions:
         return info.id, text if self._is_users(info) else f"{FOREIGN}\n\n{text}"
 
     def mark(self) -> object:
-        """Differs when another session is the newest, or when it went on."""
+        """A value that changes when another session becomes the newest, or when the newest one continues."""
         newest = self.newest()[:1]
         return [(info.id, info.last_event, info.size) for info in newest]
 
@@ -185,7 +185,7 @@ def _is_derived(info: SessionInfo) -> bool:
 
 
 def _asked(history: History) -> list[str]:
-    """What the user asked for last, quoted."""
+    """The last request of the user, quoted."""
     request = current_request(reversed(history.units))
     where = f" ({handle(request.pages[0])})" if request and request.pages else ""
     words = request.text.strip() if request and request.origin in ("user", "parent") else ""

@@ -181,7 +181,7 @@ ANSWERS: dict[str, Callable[[Any, Backend], CallAnswer]] = {
 
 
 def call(name: str, arguments: Mapping[str, Any] | None, backend: Backend) -> CallAnswer:
-    """Run a tool. Nothing that a client sends raises."""
+    """Run a tool. Bad input is answered, not raised."""
     tool = TOOLS.get(name)
     try:
         if tool is None:
@@ -194,7 +194,7 @@ def call(name: str, arguments: Mapping[str, Any] | None, backend: Backend) -> Ca
 
 
 def sent(text: str, backend: Backend, *, exact: bool = False) -> str:
-    """A text as it leaves: without secrets, and unless it was recalled without what would disturb a terminal."""
+    """The text for the client: secrets are masked, and terminal controls removed unless the text was recalled."""
     text = backend.mask(text)
     return encodable(text) if exact else clean(text)
 

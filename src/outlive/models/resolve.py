@@ -84,9 +84,10 @@ def _found(environment: Mapping[str, str]) -> Model:
         where = f"{here[0].server} seems to listen at {here[0].address}"
         raise ModelNotSetUp(
             f"no model is set up. {where}; nothing is sent there unasked",
-            hint=f"to use it: --model openai:{here[0].name}, or export MODEL_ID=openai:{here[0].name}\n"
+            hint=f"to use it: export MODEL_ID=openai:{here[0].name}\n"
             f"to use what is found there from now on: export {SWITCH}=on",
             code=FOUND_CODE,
+            model=f"openai:{here[0].name}",
         )
     return _local(here[0], environment)
 

@@ -48,7 +48,7 @@ class RescuedStep(Struct, frozen=True):
 
 
 class Rescued(Struct, frozen=True, kw_only=True):
-    """What is known of a session. Words of the user and of the model are verbatim."""
+    """The facts about a recorded session. Words of the user and of the model are verbatim."""
 
     client: str
     id: str

@@ -54,7 +54,12 @@ def make_app(workspaces: Workspaces, hub: Hub) -> Starlette:
             {"id": workspace.id, "name": workspace.name, "path": str(workspace.config.project)}
             for workspace in workspaces.all.values()
         ]
-        return {"version": __version__, "control": workspaces.control, "workspaces": shown}
+        return {
+            "version": __version__,
+            "control": workspaces.control,
+            "workspaces": shown,
+            "watched": streams.watched,
+        }
 
     @route
     async def changes(request: Request) -> object:

@@ -28,6 +28,10 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     """The sessions that changed."""
 
 
+BEGUN = Change("")
+"""The first message: from now on changes are seen."""
+
+
 def watch(workspace: ServedWorkspace, stop: threading.Event, send: Callable[[Change], None]) -> None:
     """Report changes until `stop` is set. The task store wakes us; regular looks find what it did not report."""
     stores = workspace.stores
@@ -37,6 +41,7 @@ def watch(workspace: ServedWorkspace, stop: threading.Event, send: Callable[[Cha
         "tasks": lambda: stores.tasks.read(_newest),
     }
     seen = {what: look() for what, look in looks.items()}
+    send(BEGUN)
     looked_at = time.monotonic()
     with stores.tasks.watch() as woken_by_tasks:
         while not stop.is_set():

@@ -23,13 +23,14 @@ class Hub:
     def changes(self, workspace: ServedWorkspace) -> Channel[Change]:
         """What changes in the stores of a workspace."""
         name = f"changes of {workspace.name}"
-        return self._changes.setdefault(workspace.id, Channel(lambda *given: watch(workspace, *given), name))
+        return self._changes.setdefault(
+            workspace.id, Channel(lambda *given: watch(workspace, *given), name, greets=True)
+        )
 
     async def change_messages(self, workspace: ServedWorkspace) -> AsyncGenerator[ServerEvent, None]:
         """`{"what": "tasks"}` and the like, after a first message that the watch has begun."""
         with self.changes(workspace).reader() as mailbox:
-            yield ServerEvent({}, "watching")
-            async for message in messages_of(mailbox, lambda change: ServerEvent(change, "changed")):
+            async for message in messages_of(mailbox, _change_message):
                 yield message
 
     def log(self, workspace: ServedWorkspace, session: str) -> Channel[Event]:
@@ -49,6 +50,10 @@ class Hub:
             changes.close()
         for log in self._logs.values():
             log.close()
+
+
+def _change_message(change: Change) -> ServerEvent:
+    return ServerEvent(change, "changed") if change.what else ServerEvent({}, "watching")
 
 
 def _follow(workspace: ServedWorkspace, session: str, stop: threading.Event, send: Callable[[Event], None]) -> None:

@@ -74,8 +74,13 @@ class Mailbox(Generic[T]):
 class Channel(Generic[T]):
     """A thread that produces messages while somebody reads them."""
 
-    def __init__(self, produce: Callable[[threading.Event, Callable[[T], None]], None], name: str) -> None:
-        """`produce` gets an event that ends it, and a function that sends to all readers."""
+    def __init__(
+        self, produce: Callable[[threading.Event, Callable[[T], None]], None], name: str, *, greets: bool = False
+    ) -> None:
+        """`produce` gets an event that ends it, and a function that sends to all readers. If it `greets`, its first
+        message says that it has begun, and later readers get it, too."""
+        self._greets = greets
+        self._greeting: T | None = None
         self._produce = produce
         self._name = name
         self._readers: set[Mailbox[T]] = set()
@@ -87,6 +92,8 @@ class Channel(Generic[T]):
         mailbox: Mailbox[T] = Mailbox()
         with self._lock:
             self._readers.add(mailbox)
+            if self._greeting is not None:
+                mailbox.put(self._greeting)
             if self._stop is None:
                 self._stop = threading.Event()
                 threading.Thread(target=self._run, args=(self._stop,), name=self._name, daemon=True).start()
@@ -107,16 +114,20 @@ class Channel(Generic[T]):
     def _end(self) -> None:
         if self._stop is not None:
             self._stop.set()
-            self._stop = None
+            self._stop = self._greeting = None
 
     def _run(self, stop: threading.Event) -> None:
         try:
-            self._produce(stop, self._send)
+            self._produce(stop, lambda message: self._send(stop, message))
         except OutliveError:  # the store went away; readers connect again and are told why
             self.close()
 
-    def _send(self, message: T) -> None:
+    def _send(self, stop: threading.Event, message: T) -> None:
         with self._lock:
+            if stop is not self._stop:  # its readers have left; a new thread serves new ones
+                return
+            if self._greets and self._greeting is None:
+                self._greeting = message
             for mailbox in self._readers:
                 mailbox.put(message)
 

@@ -107,6 +107,11 @@ class Streams:
             Route("/api/stream/{stream}", route(self._change), methods=["POST"]),
         ]
 
+    @property
+    def watched(self) -> bool:
+        """Whether a browser is connected."""
+        return bool(self._open)
+
     def end(self) -> None:
         for one in list(self._open.values()):
             one.end()

@@ -1,6 +1,7 @@
 """The workspaces that are served, their stores, and threads that may wait for a disk or a database."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -109,4 +110,13 @@ def workspaces_of_user(current: Workspace, *, everywhere: bool) -> list[ServedWo
     for project in known_projects() if everywhere else ():
         workspace = ServedWorkspace(Workspace.find(Path(project)))
         workspaces.setdefault(workspace.id, workspace)
+    _name_apart(workspaces.values())
     return list(workspaces.values())
+
+
+def _name_apart(workspaces: Iterable[ServedWorkspace]) -> None:
+    """Workspaces of the same name are told apart by the folder that holds them."""
+    names = Counter(workspace.name for workspace in workspaces)
+    for workspace in workspaces:
+        if names[workspace.name] > 1:
+            workspace.name = f"{workspace.name} · {workspace.config.project.parent}"

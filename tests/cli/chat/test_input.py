@@ -10,9 +10,9 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from outlive.cli.chat.completing import ChatCompleter
-from outlive.cli.chat.history import ProjectHistory
-from outlive.cli.chat.pasting import FOLDED_PASTE_CHARS, Pastes
+from outlive.cli.chat.input.completing import ChatCompleter
+from outlive.cli.chat.input.history import ProjectHistory
+from outlive.cli.chat.input.pasting import FOLDED_PASTE_CHARS, Pastes
 from outlive.cli.chat.slash import is_command
 from outlive.stores.logs.protocol import SessionInfo
 

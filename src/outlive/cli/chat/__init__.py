@@ -2,10 +2,10 @@
 
 talk.py     the open session and the actions of a person on it; independent of the terminal
 render/     from events to lines: transcript.py, flow.py (Markdown), cards.py (tool calls), progress.py, screen.py
-keys.py, completing.py, history.py, pasting.py, entering.py, input/   input
-picker/, choices.py                              lists to choose from, and their rows
-preferences.py                                   the settings of the terminal
-status.py, recap.py, question.py                 other things shown
+keys.py, entering.py, input/       keys; completion, history, pastes, images, the user's editor
+picker/, choices.py                lists to choose from, and their rows
+preferences.py, attention.py       the settings of the terminal; its title, bell and notifications
+status.py, recap.py, question.py   other things shown
 lines.py    the conversation without a terminal
 slash/      the slash commands
 """

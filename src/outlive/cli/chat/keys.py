@@ -4,14 +4,25 @@ import time
 from collections.abc import Iterable
 from typing import Protocol
 
+from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.filters import Condition, Filter, has_focus, is_searching
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.filters import (
+    Condition,
+    Filter,
+    has_focus,
+    is_searching,
+    vi_mode,
+    vi_navigation_mode,
+    vi_waiting_for_text_object_mode,
+)
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.search import stop_search
 
-from outlive.cli.chat.pasting import Pastes
+from outlive.cli.chat.attention import FOCUS_IN, FOCUS_OUT, Attention
+from outlive.cli.chat.input.pasting import Pastes
 from outlive.cli.chat.question import Questions
 from outlive.cli.chat.talk import Talk
 from outlive.tools.permissions.asking import MODES, PermissionAnswer
@@ -30,6 +41,7 @@ class Controls(Protocol):
 
     talk: Talk
     questions: Questions
+    attention: Attention
     input: Buffer
     reason: Buffer
     pastes: Pastes
@@ -49,6 +61,8 @@ class Controls(Protocol):
 
     def leave(self) -> None: ...
 
+    def edit(self) -> None: ...
+
     def focus_reason(self) -> None: ...
 
 
@@ -60,6 +74,13 @@ def bindings(screen: Controls) -> KeyBindings:
     _answering(keys, screen, asked)
     _always(keys, screen)
     return keys
+
+
+def vim_mode(app: Application[None]) -> str:
+    """The mode of vim keys for the status line, or nothing."""
+    if app.editing_mode != EditingMode.VI:
+        return ""
+    return f"{app.vi_state.input_mode.value.removeprefix('vi-').replace('navigation', 'normal')} · "
 
 
 def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
@@ -76,10 +97,14 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
             screen.questions.typed()
             screen.submit()
 
-    @keys.add("escape", "enter", filter=here)
+    @keys.add("escape", "enter", filter=here & ~vi_mode)
     @keys.add("c-j", filter=here)
     def _(event: KeyPressEvent) -> None:
         screen.input.insert_text("\n")
+
+    @keys.add("c-g", filter=here)
+    def _(event: KeyPressEvent) -> None:
+        screen.edit()
 
     @keys.add(Keys.BracketedPaste, filter=here)
     def _(event: KeyPressEvent) -> None:
@@ -104,9 +129,10 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
 
 
 def _escaping(keys: KeyBindings, screen: Controls, here: Filter) -> None:
+    """Esc, except where it leaves a mode of vim."""
     at_rest = float("-inf")
 
-    @keys.add("escape", filter=here)
+    @keys.add("escape", filter=here & (~vi_mode | vi_navigation_mode & ~vi_waiting_for_text_object_mode))
     def _(event: KeyPressEvent) -> None:
         nonlocal at_rest
         before, at_rest = at_rest, float("-inf")
@@ -176,7 +202,13 @@ def _always(keys: KeyBindings, screen: Controls) -> None:
 
     @keys.add("c-z")
     def _(event: KeyPressEvent) -> None:
+        screen.attention.pause()
         event.app.suspend_to_background()
+
+    @keys.add(FOCUS_IN, eager=True)
+    @keys.add(FOCUS_OUT, eager=True)
+    def _(event: KeyPressEvent) -> None:
+        screen.attention.focused = event.key_sequence[0].key == FOCUS_IN
 
     @keys.add("c-o")
     def _(event: KeyPressEvent) -> None:

@@ -14,9 +14,10 @@ from typing import TextIO
 from outlive.cli.chat.entering import enter, kind_of
 from outlive.cli.chat.picker import PickerRow
 from outlive.cli.chat.picker.by_line import pick_by_line
-from outlive.cli.chat.question import asked, preview
+from outlive.cli.chat.question import asked_in_words, preview
 from outlive.cli.chat.render.item import Item, Rhythm
 from outlive.cli.chat.render.paint import Painter
+from outlive.cli.chat.render.wording import in_words
 from outlive.cli.chat.talk import ChatSetup, Talk
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
@@ -70,7 +71,9 @@ class LineChat:
         if item.kind == "user" and self.present:
             return  # the terminal shows what was typed
         gap = "\n" if self._rhythm.gap(item) else ""
-        text = "".join(f"{line}\n" for line in self._painter.lines(item.body))
+        lines = self._painter.lines(item.body)
+        lines = in_words(item.kind, lines) if self.talk.preferences.plain else lines
+        text = "".join(f"{line}\n" for line in lines)
         self._write(gap + text, end="")
 
     async def _heard(self, words: str) -> None:
@@ -124,7 +127,7 @@ class LineChat:
         async with self._asking:
             if question.preview:
                 self.show(Item("block", preview(question)))
-            for text in asked(question, armed=True, reason=False):
+            for text in asked_in_words(question):
                 self.show(Item("note", text))
             self._answer = asyncio.get_running_loop().create_future()
             try:

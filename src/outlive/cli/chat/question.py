@@ -86,11 +86,12 @@ class Questions:
             self._changed()
 
     def move(self, steps: int) -> None:
-        """Highlight the next or the previous answer; the first press highlights the first or the last."""
+        """Highlight the next or the previous answer. A first "up" highlights "no": it may have been meant for the
+        history of the input."""
         if self.open is None or self.reason:
             return
         keys = [key for key, _ in choices(self.open)]
-        at = keys.index(self.chosen) + steps if self.chosen else (0 if steps > 0 else -1)
+        at = keys.index(self.chosen) + steps if self.chosen else (0 if steps > 0 else 1)
         self.chosen = keys[at % len(keys)]
         self._changed()
 
@@ -144,26 +145,29 @@ def asked(
         return [head, Text("  send what you are writing, or empty it (ctrl+u); then answer", "quiet")]
     offered = choices(question)
     hint = "↑↓ choose" if not chosen else "Enter takes it"
-    lines = [
-        _keys(offered[:2], armed=armed, chosen=chosen, hint=hint),
-        _keys(offered[2:], armed=armed, chosen=chosen),
-    ]
-    once = question.no or question.always
-    return [
-        head,
-        *filter(None, lines),
-        *([] if once else [Text("  only this once: no plain rule covers all of it", "quiet")]),
-    ]
+    lines = [_keys(offered[:2], armed=armed, chosen=chosen, hint=hint)]
+    lines += [_keys(offered[2:], armed=armed, chosen=chosen)] if offered[2:] else []
+    if not (question.no or question.always):
+        lines.append(Text("  only this once: no plain rule covers all of it", "quiet"))
+    return [head, *lines]
+
+
+def asked_in_words(question: PermissionQuestion) -> list[Text]:
+    """The question for plain lines, and what a line may answer."""
+    offered = ", ".join(f"{key} for {meaning}" for key, meaning in choices(question))
+    more = "" if question.no else "; any other text is no, and why"
+    head = f"? {clean(question.tool)} {clean(question.subject)}"
+    return [Text(head), Text(f"  type {offered}{more}")]
 
 
 def _keys(offered: list[tuple[str, str]], *, armed: bool, chosen: str, hint: str = "") -> Text:
     text = Text()
-    for key, meaning in offered:
+    for number, (key, meaning) in enumerate(offered):
         highlighted = armed and key == chosen
-        text.append("▸ " if highlighted else "  ", "accent")
+        text.append(" " if number else "").append("▸ " if highlighted else "  ", "accent" if highlighted else "")
         text.append(key, "accent" if armed else "quiet")
-        text.append(f" {meaning} ", "strong" if highlighted else "quiet")
-    return text.append(f"  {hint}", "quiet") if hint and offered else text
+        text.append(f" {meaning}", "strong" if highlighted else "quiet")
+    return text.append(f"   {hint}", "quiet") if hint else text
 
 
 def _rules(question: PermissionQuestion) -> str:

@@ -52,7 +52,7 @@ class OpenLogs:
             self._drop(key)
 
     def _woken(self, key: tuple[str, str]) -> Followed | None:
-        """A log that was kept, open again; None if it has to be read."""
+        """Reopen a log that was kept; None if it has to be read from its file."""
         log, _ = self._kept.get(key, (None, None))
         if log is None:
             return None

@@ -33,7 +33,7 @@ def _without_hook_context(words: str) -> str:
 
 
 def _memories_for(call: HookCall, words: str) -> str:
-    """The memories that fit, but for those that this session was shown already."""
+    """The memories that fit, without those that this session was shown already."""
     with call.memories() as memories:
         if memories is None:
             return ""
@@ -43,7 +43,7 @@ def _memories_for(call: HookCall, words: str) -> str:
 
 
 def _in_view(call: HookCall) -> str:
-    """The transcript since the client last compacted: what it holds, the model still sees."""
+    """The part of the transcript that the model still sees: everything since the client last compacted."""
     from outlive.regular import read_regular
 
     try:

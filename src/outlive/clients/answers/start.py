@@ -46,7 +46,7 @@ def _memory_index(call: HookCall) -> str:
 
 
 def _cold_cache(call: HookCall) -> str:
-    """What going on costs where the provider's cache has expired, and the cheaper way."""
+    """The cost of continuing after the provider's cache has expired, and a cheaper way."""
     cost = call.event.get("estimated_cache_write_usd")
     if not call.event.get("prompt_cache_likely_expired") or not isinstance(cost, int | float):
         return ""

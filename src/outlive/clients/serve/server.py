@@ -82,7 +82,7 @@ class CompactAsked(ViewAsked, frozen=True, tag="compact"):
 
 
 class RecallAsked(msgspec.Struct, frozen=True, tag_field="do", tag="recall"):
-    """A model asks for what left its view."""
+    """A model asks for text that left its view."""
 
     client: Literal["pi", "opencode"]
     session: Name
@@ -91,7 +91,7 @@ class RecallAsked(msgspec.Struct, frozen=True, tag_field="do", tag="recall"):
 
 
 class PingAsked(msgspec.Struct, frozen=True, tag_field="do", tag="ping"):
-    """Answer that the server is running."""
+    """A client checks that the server is running."""
 
 
 class EndAsked(msgspec.Struct, frozen=True, tag_field="do", tag="end"):
@@ -194,7 +194,7 @@ class ClientServer:
         return {"view": None} if unchanged else {"view": view, "segments": opened.segments}
 
     def _opened(self, asked: ViewAsked) -> ClientView:
-        """The session, open; opened again if another model has another window or another cache."""
+        """The open view of a session. It is opened again when the window or the kind of cache has changed."""
         key = asked.client, asked.session
         found = self._open.get(key)
         reserve = measured_reserve(asked.client, asked.messages, asked.window)
@@ -244,7 +244,7 @@ class ClientServer:
         return f"{text[:MAX_ANSWER_CHARS]}\n[{len(text):,} characters in all: add a query for lines of the rest]"
 
     def _session(self, asked: RecallAsked) -> Session:
-        """The session if it is open, else a copy that is read from its log."""
+        """The open session, or a copy read from its log."""
         if found := self._open.get((asked.client, asked.session)):
             return found[0].log.session
         log = full_log(self._stores.logs, followed_id(asked.client, asked.session))
@@ -261,7 +261,7 @@ class ClientServer:
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes:
-    """The next line; without its end if it is too large, empty if there is none."""
+    """The next line. A line that is too large is cut; at the end of the stream it is empty."""
     try:
         return await reader.readuntil(b"\n")
     except asyncio.IncompleteReadError:

@@ -35,7 +35,7 @@ class SetupChange(Struct, frozen=True):
     after: bytes | None
 
     def diff(self) -> str:
-        """As a unified diff; a long file that is new is only named."""
+        """The change as a unified diff; of a long new file only the name."""
         if self.before is None and (self.after or b"").count(b"\n") > LONG:
             return f"new file {self.path} ({len(self.after or b''):,} bytes)"
 
@@ -64,7 +64,7 @@ def read(path: Path) -> bytes | None:
 
 
 def applied_before(client: str) -> list[SetupChange]:
-    """What was written for a client when it was set up, as the journal has it."""
+    """The changes that were made when a client was set up, from the journal."""
     data = read(_journal(client))
     if data is None:
         return []
@@ -90,7 +90,7 @@ def applied(client: str, changes: Sequence[SetupChange]) -> None:
 
 
 def undo_changes(client: str, without: Callable[[Path, bytes], bytes | None]) -> list[SetupChange]:
-    """What it takes to undo. A file that was edited since loses our entries alone: `without` takes them out."""
+    """The changes that undo a setup. From a file that was edited since, `without` removes only our entries."""
     found = []
     for change in applied_before(client):
         now = read(change.path)
@@ -103,19 +103,19 @@ def undo_changes(client: str, without: Callable[[Path, bytes], bytes | None]) ->
 
 
 def undone(client: str, changes: Iterable[SetupChange]) -> None:
-    """Write the changes that undo; folders that were made for them go too, if they are empty."""
+    """Write the changes that undo a setup, and remove the folders made for it if they are empty."""
     for change in changes:
         _put(change.path, change.after)
     folders = _folders(client)
     journal = _journal(client)
     journal.unlink(missing_ok=True)
-    for folder in (*sorted(folders, reverse=True), journal.parent, home()):
+    for folder in (journal.parent, *sorted(folders, reverse=True)):
         with suppress(OSError):
             folder.rmdir()
 
 
 def _put(path: Path, data: bytes | None, mode: int = 0o644) -> None:
-    """Put a file in place at once, with the mode it has; None removes it."""
+    """Replace a file atomically, keeping its mode; None removes it."""
     path = path.resolve()
     if data is None:
         path.unlink(missing_ok=True)

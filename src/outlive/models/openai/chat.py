@@ -17,7 +17,7 @@ from outlive.models.openai.form import PROVIDER, request_form
 from outlive.models.openai.versions import takes_breakpoints
 from outlive.models.protocol import Reply, Stop, Usage
 from outlive.models.sanitize import kept_call
-from outlive.models.text_calls import FoundCalls, calls_in
+from outlive.models.written_calls.reading import FoundCalls, calls_in
 from outlive.request import Request
 from outlive.stream import ModelStreamEvent, TextDelta, ThinkingDelta, ToolCallStreaming
 

@@ -82,7 +82,7 @@ def _row(connection: sqlite3.Connection, id: str, folder: str, updated: Any) -> 
 
 @contextmanager
 def _opened(database: Path) -> Iterator[sqlite3.Connection]:
-    """A copy of the database, open; its files are gone already. Raises ImportRefused."""
+    """Open a copy of the database; the files of the copy are already deleted. Raises ImportRefused."""
     try:
         with TemporaryDirectory(prefix="outlive-") as folder:
             copy = Path(folder, "copy.db")

@@ -229,7 +229,7 @@ class FileMemoryStore:
         lines = b"".join(encode_step(step) + b"\n" for step in draft.recorded)
         unseen = self._state() != self._seen
         if files or lines:
-            folder.vouch(filter(None, draft.after.values()))
+            folder.trust_written(filter(None, draft.after.values()))
             folder.commit(files, lines)
             with suppress(OSError):  # it has happened; the next writer carries it out
                 folder.carry_out()

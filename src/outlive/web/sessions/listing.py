@@ -24,19 +24,19 @@ class ListedSession(msgspec.Struct, frozen=True):
 
 
 def list_sessions(store: LogStore, summaries: Summaries, words: str, skip: int, limit: int) -> dict[str, object]:
-    """Sessions whose first words, id or folder hold `words`; a sub-agent's bring the session that started it."""
+    """Sessions whose first words, id, folder or goal hold `words`; a sub-agent's bring the session that started it."""
     everything = store.sessions()
     known = {info.id for info in everything}
     children: dict[str, list[SessionInfo]] = {}
     for info in everything:
         if (parent := parent_of(info.id)) in known:
             children.setdefault(parent, []).append(info)
+
+    def matches(info: SessionInfo) -> bool:
+        return words.casefold() in f"{info.title}\n{info.id}\n{info.folder}\n{summaries.goal(info.id)}".casefold()
+
     top = [info for info in everything if parent_of(info.id) not in known]
-    found = [
-        info
-        for info in top
-        if _matches(info, words) or any(_matches(one, words) for one in children.get(info.id, ()))
-    ]
+    found = [info for info in top if matches(info) or any(map(matches, children.get(info.id, ())))]
     deadline = time.monotonic() + BUDGET_SECONDS
 
     def listed(info: SessionInfo) -> ListedSession:
@@ -48,7 +48,3 @@ def list_sessions(store: LogStore, summaries: Summaries, words: str, skip: int, 
     rows = list(map(listed, found[skip : skip + limit]))
     incomplete = any(row.summary is None or any(one.summary is None for one in row.subagents) for row in rows)
     return {"total": len(found), "sessions": rows, "left_out": store.left_out(), "incomplete": incomplete}
-
-
-def _matches(info: SessionInfo, words: str) -> bool:
-    return words.casefold() in f"{info.title}\n{info.id}\n{info.folder}".casefold()

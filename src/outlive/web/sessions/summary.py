@@ -165,6 +165,12 @@ class Summaries:
             subagent=is_subagent(info.id),
         )
 
+    def goal(self, session: str) -> str:
+        """The goal of a session whose log was read; empty for any other."""
+        with self._lock:
+            known = self._known.get(session)
+            return known.fold.goal if known is not None else ""
+
     def close(self) -> None:
         with self._lock:
             while self._known:

@@ -1,1 +1,1 @@
-"""What goes into the input besides keys: images, the clipboard, the files of the project by a few letters."""
+"""What helps with writing a message: completion, history, pastes, images, the clipboard, the user's own editor."""

@@ -34,6 +34,7 @@ KEYS = (
     ("Ctrl-V", "paste the image in the clipboard"),
     ("Ctrl-O", "the last results in full"),
     ("Ctrl-R, ↑, ↓", "search and walk through what you said before"),
+    ("Ctrl-G", "edit the input in $VISUAL or $EDITOR"),
     ("Shift+Tab", "next mode: ask, accept-edits, plan"),
     ("@", "put in a file, lines of it (`@app.py:10-40`) or a folder; a few letters complete the name"),
     ("!", "at the start: run a shell command yourself; the agent sees it with your next words"),

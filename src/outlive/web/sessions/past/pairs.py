@@ -1,5 +1,6 @@
 """Two views side by side: which block of the first is which block of the second, and what became of it."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -10,6 +11,8 @@ from outlive.web.sessions.past.rows import SentRow, ViewRow, sent
 Change = Literal["same", "changed", "shrunk", "moved", "left", "new"]
 """moved: the words stand in a block that collects them."""
 CHANGES: tuple[Change, ...] = ("same", "changed", "shrunk", "moved", "left", "new")
+_HEAD = "[The user's own words"
+_SPEAKER = re.compile(r"^User, event \d+: ")
 REQUEST = "request"
 """Role of the current request, which stands in the view as the user said it, or beside the digest."""
 
@@ -64,7 +67,7 @@ def _same_request(before: Sequence[ViewRow], after: Sequence[ViewRow], partner: 
 
 def _pair(row: ViewRow, partner: ViewRow | None, after: Sequence[ViewRow]) -> RowPair:
     if partner is None:
-        moved = row.kind == "user" and row.text.strip() and any(_collects(one, row) for one in after)
+        moved = row.kind == "user" and any(_collects(one, row) for one in after)
         return RowPair("moved" if moved else "left", row, None)
     if partner.text == row.text:
         return RowPair("same", row, partner)
@@ -73,7 +76,9 @@ def _pair(row: ViewRow, partner: ViewRow | None, after: Sequence[ViewRow]) -> Ro
 
 
 def _collects(one: ViewRow, row: ViewRow) -> bool:
-    return one.kind == "user" and one.key != row.key and row.text.strip() in one.text
+    """Whether a block of the user's words holds those of another, line by line."""
+    lines = [_SPEAKER.sub("", line).strip() for line in row.text.splitlines() if not line.startswith(_HEAD)]
+    return one.kind == "user" and any(lines) and all(line in one.text for line in lines)
 
 
 def sent_pairs(pairs: Sequence[RowPair], skip: int, limit: int, change: str) -> dict[str, object]:

@@ -39,7 +39,7 @@ export function Item({ item, chosen }) {
     ${item.undone && html`<p class="taken-back"><${Badge} tone="warn" title="Taken back: the log keeps it, the model does not see it">taken back</${Badge}></p>`}
     <${Body} item=${item} />
     <footer class="item-foot">
-      ${control && html`<${ForkButton} at=${item.id} label="Fork here" sign="⑂" />`}
+      ${control && html`<${ForkButton} at=${item.id} label="Fork here" sign=${true} />`}
       <${EventLink} id=${item.id} time=${item.time} />
     </footer>
   </article>`;

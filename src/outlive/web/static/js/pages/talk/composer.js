@@ -51,7 +51,7 @@ export function Composer({ workspace, session, talk: { state } }) {
       ${open && state.ending && html`<${Ending} ending=${state.ending} />`}
       ${problem && html`<${Problem} error=${problem} dismiss=${() => setProblem(null)} />`}
       ${open && state.queued.length > 0 && html`<${Queue} state=${state} takeBack=${takeBack} goOn=${() => ask("continue")} />`}
-      <${WordsField} value=${words} change=${setWords} send=${send} label="Message to the agent" placeholder=${placeholder(state)} />
+      <${WordsField} value=${words} change=${setWords} send=${send} label="Message to the agent" placeholder=${placeholder(state)} rows=${open && state.questions.length ? 1 : 2} />
       <div class="row">
         <button class="button primary" disabled=${!words.trim() || Boolean(busy)} onClick=${send}>${open && state.working ? "Queue" : "Send"}</button>
         ${open && state.working && html`<button class="button danger" disabled=${state.stopping} onClick=${() => ask("interrupt")}>${state.stopping ? "Stopping …" : "Stop"}</button>`}

@@ -74,7 +74,7 @@ def names(line: str) -> tuple[str, ...]:
 
 
 @cached
-def shape_odds(name: str) -> float:
+def shape_score(name: str) -> float:
     """How the look of a name alone changes its odds of being used again."""
     if " " in name:
         return QUOTED

@@ -1,7 +1,7 @@
 """Tool calls that a model wrote into its text instead of calling.
 
 Local servers often pass on the raw text of a model: JSON with or without a fence, a call in Python's syntax, ReAct's
-`Action:` lines, or the markers of its family (`call_markers.py`). A text counts as calls if it is unambiguous:
+`Action:` lines, or the markers of its family (`markers.py`). A text counts as calls if it is unambiguous:
 everything in it that looks like a call names a known tool, fits its schema, is not quoted, and does not occur in a
 text that the model has read. Otherwise `calls_in` returns the reason, and the model is told.
 """
@@ -13,10 +13,10 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from outlive.models.call_forms import Schemas, decode, keyed, keyword_arguments, named, problem_with, typed
-from outlive.models.call_markers import CLOSING, NAME, PARAMETER, TEMPLATE_TOKEN, Markers, markers
 from outlive.models.protocol import NearCall
 from outlive.models.repair import FENCE, MAX_TEXT_CHARS, Input, object_at, read_arguments
+from outlive.models.written_calls.forms import Schemas, decode, keyed, keyword_arguments, named, problem_with, typed
+from outlive.models.written_calls.markers import CLOSING, NAME, PARAMETER, TEMPLATE_TOKEN, Markers, markers
 
 MAX_DECODED_CHARS = 4 * MAX_TEXT_CHARS
 """Characters that are decoded in search of calls."""

@@ -1,6 +1,6 @@
 """The index: every name of the log with its last mention, kept up to date as pieces arrive.
 
-Adding a piece costs by its own size. The pieces of a log that is read again wait until somebody asks for a name: a
+Adding a piece costs by its own size. The pieces of a log that is read again are read on demand: a
 session that is resumed needs them at its next pass. Nothing here decides anything; `select.py` does.
 """
 
@@ -29,9 +29,9 @@ class NameRecord(Struct, gc=False):
     reported: bool = False
     """It stood in a sub-agent's report."""
     worked: bool = False
-    """It stood in a call or a result: what is said about it later does not take the place of that line."""
-    odds: float = 0.0
-    """What the name itself is worth, once somebody asked (`reuse_score`)."""
+    """It occurred in a call or a result; later text about it does not replace that line as its last mention."""
+    score: float = 0.0
+    """Cached: what the name itself is worth (`reuse_score`); 0 if it has to be computed."""
 
 
 class _Fold(Struct, gc=False):
@@ -51,7 +51,7 @@ class NameIndex:
         self.carried = 0.0
         """Tokens of folded lines that were sent, summed over all answered requests."""
         self.waits = False
-        """Whether new pieces are read when somebody asks, and not at once."""
+        """Whether new pieces are read on demand and not at once."""
         self.settled_at = NEVER
         """Pieces when all lines of the pool were valued last (`settle`); the following says what changed since."""
         self.changed: set[int] = set()
@@ -59,7 +59,7 @@ class NameIndex:
         self.first_used: set[str] = set()
         """Names that a call spelled for the first time."""
         self._waiting: deque[Piece | _Fold] = deque()
-        # all but what stands in pieces that wait (`catch_up`):
+        # without the pieces that wait (`catch_up`):
         self.names: dict[str, NameRecord] = {}
         self.lines = 0
         """How many there are."""
@@ -129,7 +129,7 @@ class NameIndex:
                     seen.line = line
                 seen.worked = seen.worked or is_work
                 seen.times += 1
-                seen.odds = 0.0
+                seen.score = 0.0
                 if is_call:
                     seen.used += 1
                     seen.used_at = piece.at

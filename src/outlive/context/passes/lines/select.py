@@ -1,8 +1,8 @@
 """Choosing lines: the last mention is the keeper.
 
-A line is worth the odds of the names of which it is the last mention; a name that occurs in a newer line is worth
+A line is worth the score of the names of which it is the last mention; a name that occurs in a newer line is worth
 nothing in an older one. One price for the whole region: the best value per token goes first, and what is worth less
-than it costs to carry along is not kept, whatever room is left.
+than it costs to carry along is not kept, even if there is room.
 """
 
 import math
@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
 
-from outlive.context.passes.name_index import NameIndex
-from outlive.context.passes.reuse_score import line_value, piece_odds
-from outlive.context.passes.shapes import shares_of_alike
+from outlive.context.passes.lines.name_index import NameIndex
+from outlive.context.passes.lines.reuse_score import line_value, place_score
+from outlive.context.passes.lines.shapes import shares_of_alike
 from outlive.context.pieces import Line, Piece
 
 _id = attrgetter("id")
@@ -50,7 +50,7 @@ def score(index: NameIndex, lines: Iterable[Line], weigh: Weigh, price: float = 
             place, weight, shares = -1.0, weigh(piece), shares_of_alike(piece)
         if line.valued_at != now:
             if place < 0:
-                place = piece_odds(index, piece)
+                place = place_score(index, piece)
             line.value, line.valued_at = line_value(index, line, place), now
         value = line.value
         if value > 0:
