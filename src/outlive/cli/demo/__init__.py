@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-
 PACE_SECONDS = 0.7
 """Before each answer of the agent, when people watch it in the browser."""
 

@@ -16,7 +16,6 @@ import click
 from outlive.cli.demo.telling import aside, say
 from outlive.errors import OutliveError
 
-
 READER_SECONDS = 60.0
 """How long a story waits for a browser."""
 
