@@ -87,11 +87,11 @@ def _searches(root: Path) -> None:
 
 def _embed(root: Path) -> None:
     """Made-up vectors in the cache: real ones would take minutes, and a search does not care."""
-    book = Memories.open("files:.tasks", base=root)
-    cache = cache_of(book)
+    memories = Memories.open("files:.tasks", base=root)
+    cache = cache_of(memories)
     if cache is not None:
-        embedded([entry_of(memory) for memory in book.all()], cache)
-    book.close()
+        embedded([entry_of(memory) for memory in memories.all()], cache)
+    memories.close()
 
 
 def _timed(name: str, words: Sequence[str], root: Path) -> None:

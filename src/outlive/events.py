@@ -329,7 +329,7 @@ class ProviderSummary(Struct, frozen=True, gc=False):
 
 
 class PoolChange(Struct, frozen=True, gc=False, omit_defaults=True):
-    """How a pass changed the pool, the folded lines that later passes choose from (`context/passes/pool.py`).
+    """How a pass changed the pool, the folded lines that later passes choose from (`context/passes/lines/pool.py`).
 
     Lines are written by piece: event (as a difference to the one before), block, how many runs of lines follow, and
     of each run how many lines are passed over before it and how many are in it.

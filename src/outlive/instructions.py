@@ -13,7 +13,7 @@ import re
 
 from outlive.sentences import outside_tags, own_lines, sentences
 
-SHORTEST, LONGEST = 8, 300
+MIN_CHARS, MAX_CHARS = 8, 300
 """Minimum and maximum length of an instruction in characters."""
 PASTED, DOCUMENT, HEADINGS = 4_000, 1_200, 3
 """A text of this many characters counts as pasted; so does a shorter one with this many headings."""
@@ -277,7 +277,7 @@ def standing(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for words, heading in own_lines(outside_tags(text)):
         for sentence in () if _RULES.fullmatch(words) else sentences(words, lines=False):
-            if SHORTEST <= len(sentence) <= LONGEST and is_standing(sentence, heading=heading):
+            if MIN_CHARS <= len(sentence) <= MAX_CHARS and is_standing(sentence, heading=heading):
                 found[sentence] = None
     return tuple(found)
 

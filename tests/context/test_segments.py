@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.passes.name_index import NameIndex
+from outlive.context.passes.lines.name_index import NameIndex
+from outlive.context.passes.lines.reuse_score import price_factor
 from outlive.context.passes.plan import pays_to_merge
-from outlive.context.passes.reuse_score import price_factor
 from outlive.context.pieces import make_piece
 from outlive.context.policy import CACHE_WRITE, MERGE_REQUESTS, MOST_SEGMENTS, PRICE_FACTOR, PRIOR, RETURNS
 from outlive.context.projection import passes_of
@@ -86,13 +86,15 @@ def test_segments_do_not_become_more_and_more() -> None:
     assert 1 < passes_of(engine.projection.segments) <= MOST_SEGMENTS
 
 
-def test_a_cold_pass_writes_the_whole_digest_again() -> None:
+def test_a_cold_pass_writes_the_whole_digest_again_and_leaves_a_smaller_tail() -> None:
     engine = Engine(WINDOW)
-    passes_on(engine)
+    passes_on(engine, steps=208)
     assert passes_of(engine.projection.segments) > 1
     (made,) = engine.next_request(now=engine.history.last_time + 10_000).passes
     assert made.receipt.reason == "cold"
     assert made.keeps == ()
+    tail = sum(unit.tokens for unit in engine.history.units[engine.folded :])
+    assert 0 < tail < engine.budget.tail / 2
     assert passes_of(engine.projection.segments) == 1
 
 

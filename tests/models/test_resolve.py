@@ -10,8 +10,9 @@ import pytest
 from outlive.cli.flags import shown
 from outlive.models import resolve as choosing
 from outlive.models.errors import ModelNotSetUp
-from outlive.models.protocol import Model
-from outlive.models.resolve import local_models, resolve
+from outlive.models.local_servers import local_models
+from outlive.models.protocol import Model, found_at
+from outlive.models.resolve import offered, resolve
 from outlive.models.retry import Fallback, Retrying
 from outlive.testing.simulator import Simulator, say
 from tests.engines import worker_environment
@@ -25,7 +26,6 @@ KEYS = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}
 def no_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """This machine may run one; the tests bring their own."""
     monkeypatch.setattr(choosing, "PROBE_SECONDS", 300.0)
-    monkeypatch.setattr(choosing, "LOCAL_PORTS", {})
     monkeypatch.setattr(choosing, "local_models", list)
 
 
@@ -114,8 +114,9 @@ def test_a_local_server_is_found_and_talked_to_without_a_key(monkeypatch: pytest
     done = [chunk(content="Yes."), chunk("stop")]
     with quirky((200, done), models=listed) as server:
         here(monkeypatch, 1, server.port)
-        model = resolve(None, environment={})
+        model = resolve(None, environment={"OUTLIVE_LOCAL_MODELS": "on"})
         assert (model.name, model.window, model.price) == ("openai:qwen3:8b", 40_960, None)
+        assert found_at(model) == f"server {server.port} at {server.url}"
         ask(model, asking())
         assert server.bodies[0]["model"] == "qwen3:8b"
 
@@ -131,12 +132,29 @@ def test_a_local_model_is_found_by_its_name(monkeypatch: pytest.MonkeyPatch) -> 
 def test_servers_on_this_machine_are_left_alone_when_the_user_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with quirky(models={"data": [{"id": "a"}]}) as server:
         here(monkeypatch, server.port)
-        assert resolve(None, environment={}).name == resolve("openai:a", environment={}).name == "openai:a"
+        on = {"OUTLIVE_LOCAL_MODELS": "on"}
+        assert resolve(None, environment=on).name == resolve("openai:a", environment={}).name == "openai:a"
         off = {"OUTLIVE_LOCAL_MODELS": "off"}
         with pytest.raises(ModelNotSetUp, match="no model is set up"):
             resolve(None, environment=off)
         with pytest.raises(ModelNotSetUp, match="openai:a needs OPENAI_API_KEY"):
             resolve("openai:a", environment=off)
+
+
+def test_nothing_is_sent_to_a_server_that_was_only_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    with quirky(models={"data": [{"id": "a", "owned_by": "llamacpp"}]}) as server:
+        here(monkeypatch, server.port)
+        with pytest.raises(ModelNotSetUp, match=r"llama\.cpp seems to listen") as caught:
+            resolve(None, environment={})
+        assert "export MODEL_ID=openai:a" in shown(caught.value)
+        assert "--model openai:a" in shown(caught.value)
+        assert "OUTLIVE_LOCAL_MODELS=on" in shown(caught.value)
+        model = offered(None, {})
+        assert model
+        assert (model.server, model.name) == ("llama.cpp", "a")
+        for setting in ({"OUTLIVE_LOCAL_MODELS": "off"}, {"MODEL_ID": "x"}, KEYS):
+            assert offered(None, setting) is None
+        assert server.bodies == []
 
 
 @pytest.mark.parametrize("listed", [None, [], {"data": "none"}, {"data": [None, {}, {"id": ""}]}, "hello"])

@@ -9,7 +9,7 @@ import pytest
 from outlive.agent import Session
 from outlive.agent.recall import pages_of
 from outlive.context.engine import Engine
-from outlive.context.passes.departures import units_left
+from outlive.context.passes.departures import unit_departures
 from outlive.context.rendering import OPENING
 from outlive.events import AssistantSaid, Compacted, Event, PlanChanged, SessionStarted, UsageReported
 from outlive.messages import Message, Text, ToolCall, ToolResult
@@ -201,7 +201,7 @@ def test_a_pass_has_its_receipt_and_what_left(server: WebServer, events: list[Ev
             found = server.json(of(server, "talk", f"/passes/{event.id}"))
             assert found["receipt"]["before"] == event.receipt.before
             assert found["receipt"]["handles"] == [f"@h{page}" for page in event.receipt.handles]
-            left = units_left(event, engine.projection, engine.history.units)
+            left = unit_departures(event, engine.projection, engine.history.units)
             assert [(u["unit"], u["how"], u["before"]) for u in found["left"]] == [
                 (unit.unit, unit.how, unit.before) for unit in left
             ]

@@ -2,7 +2,7 @@
 
 agent.py            the agent as programs use it; output.py structured output
 runtime.py          what is behind it: a face drives it and watches what happens; parts.py what it is made of
-passes.py           passes that need the model; background_summary.py the provider's summary
+compaction/         passes that need the model, with its summary or the provider's
 factory.py          from settings and options to an agent
 session.py          log and context engine: open, resume, say, ask, compact, undo, renew
 tool_session.py     what tools may do with the session

@@ -14,11 +14,12 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from outlive.agent.commands.orphans import OrphanChoice, orphans_of
-from outlive.agent.log.session_log import DEFAULT_WINDOW, SessionOptions
+from outlive.agent.context_window import ContextWindow, context_window, keep_window
+from outlive.agent.log.session_log import SessionOptions
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
 from outlive.agent.parts import AgentParts, Summaries
-from outlive.agent.policies import policy_named
+from outlive.agent.policies import policy_named, without_cold_passes
 from outlive.agent.prompt import system_prompt
 from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
@@ -32,12 +33,17 @@ from outlive.config.mcp_servers import configured_servers, untrusted_notice
 from outlive.config.settings import MIN_WINDOW
 from outlive.context.engine import Engine
 from outlive.errors import ConfigError
+from outlive.events import Event
 from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
+from outlive.models.catalog import CatalogEntry, catalog
+from outlive.models.effort import VARIABLE as EFFORT
+from outlive.models.effort import split_effort
 from outlive.models.errors import ModelNotSetUp
-from outlive.models.protocol import Model, Price, Usage
-from outlive.models.resolve import resolve
+from outlive.models.local_servers import ServedModel
+from outlive.models.protocol import Model, Price, Usage, found_at
+from outlive.models.resolve import offered, resolve
 from outlive.secrets import Masker
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import UnknownSession
@@ -46,11 +52,13 @@ from outlive.tools.builtin.memory import MEMORIES_KEY
 from outlive.tools.builtin.task_context import catch_up
 from outlive.tools.changes.recorder import ChangeRecorder
 from outlive.tools.changes.snapshot import Snapshots
+from outlive.tools.custom_commands import CustomCommands
 from outlive.tools.files.atomic_edit import sweep
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
 from outlive.tools.mcp.servers import McpServers
 from outlive.tools.mcp.tools import mcp_tools
+from outlive.tools.permissions.added_folders import added_folders, remember_folder
 from outlive.tools.permissions.asking import Asker, PermissionMode
 from outlive.tools.permissions.fence import Fence, protected_paths
 from outlive.tools.permissions.gate import Permissions
@@ -59,8 +67,6 @@ from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.permissions.trust import Settings, remember, settings
 from outlive.tools.protocol import Tool
 from outlive.tools.skills import Skills
-
-ASSUMED = "assumed, because the model does not say; set [context] window"
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
@@ -73,6 +79,8 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     policy: str | None = None
     summary: Summaries | None = None
     """Who writes the summary of a pass, and when."""
+    cold_pass: bool | None = None
+    """Whether a pass is made because the provider's cache has expired."""
     allow: Sequence[str] = ()
     deny: Sequence[str] = ()
     add_dirs: Sequence[str] = ()
@@ -118,19 +126,31 @@ class AgentFactory:
             self.graph = TaskGraph(open_stores(**workspace.store).tasks)
             undo.pop_all()
 
-    def choose(self, spec: str | None = None) -> Model:
-        """Resolve a model by name, with the fallback of the settings."""
+    def resolve_model(self, spec: str | None = None) -> Model:
+        """Resolve a model by name, with the fallback of the settings. It may end with an effort: `NAME high`."""
+        spec, effort = split_effort(spec or "")
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
         try:
-            return resolve(wanted, environment=self._environment(), fallback=fallback)
+            return resolve(wanted, environment=self._environment(effort), fallback=fallback)
         except ModelNotSetUp as error:
             hint = "\n".join(filter(None, [error.hint, self.dotenv.notice()]))
-            raise ModelNotSetUp(error.message, hint=hint, code=error.code) from None
+            raise ModelNotSetUp(error.message, hint=hint, code=error.code, **error.data) from None
 
-    def _environment(self) -> dict[str, str]:
+    def catalog(self) -> list[CatalogEntry]:
+        """The models that the user can choose from. Asks local servers, which takes a moment."""
+        agent = self.settings.agent
+        named = (self.options.model, agent.get("model"), agent.get("fallback"))
+        return catalog(self._environment(), [str(name) for name in named if name])
+
+    def offered_model(self) -> ServedModel | None:
+        """A model of a local server that may be used if the user agrees, because none is set up."""
+        return offered(self.options.model or self.settings.agent.get("model"), self._environment())
+
+    def _environment(self, effort: str = "") -> dict[str, str]:
         thinking = self.settings.agent.get("thinking")
-        return self.dotenv.environment() | ({"OUTLIVE_THINKING": thinking} if thinking else {})
+        wanted = {"OUTLIVE_THINKING": thinking} if thinking else {}
+        return self.dotenv.environment() | wanted | ({EFFORT: effort} if effort else {})
 
     def open(self, session: str | None = None, *, asker: Asker | None = None) -> Runtime:
         """Open an agent in a new session, or in the session with that id."""
@@ -138,7 +158,7 @@ class AgentFactory:
         with ExitStack() as undo:
             memories = self._memories()
             undo.callback(memories.close)
-            model = self._model or self.choose()
+            model = self._model or self.resolve_model()
             opened = self._resume(session, model) if session else self._start(model)
             undo.callback(opened.close)
             orphans = orphans_of(opened.id, opened.started, self.logs) if session else []
@@ -149,8 +169,8 @@ class AgentFactory:
             catch_up(agent.context, interrupted=interrupted)
             agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
             agent.interrupted_calls = started
-            if opened.due(time.time()) == "cold":
-                agent.notices.append(_cold(opened.engine, model.price))
+            if notice := _cold(opened.engine, model.price, passes=self._cold_pass):
+                agent.notices.append(notice)
             agent.notices += [
                 f"still running from before: {orphan.text} (process group {orphan.pid})" for orphan in orphans
             ]
@@ -161,31 +181,40 @@ class AgentFactory:
 
     def _start(self, model: Model, id: str = "") -> Session:
         root = str(self.workspace.root)
-        return Session.start(self.logs, id=id, model=model.name, folder=root, **self._session_options(model))
+        session = Session.start(self.logs, id=id, model=model.name, folder=root, **self._session_options(model))
+        keep_window(session, model)
+        return session
 
     def _resume(self, id: str, model: Model) -> Session:
-        session = Session.resume(self.logs, id, **self._session_options(model))
+        options = self._session_options(model)
+        session = Session.resume(
+            self.logs, id, window_of=lambda events: self.context_window(model, events).tokens, **options
+        )
+        keep_window(session, model)
         for call in filter(is_writing, session.engine.history.waiting):
             sweep(self._fence(), call_file(call))
         return session
 
     def _session_options(self, model: Model) -> SessionOptions:
         context = self._context
-        window, _ = self.context_window(model)
+        window = self.context_window(model).tokens
         policy = policy_named(self.options.policy or str(context.get("policy", "rich")), context["policies"])
+        if not self._cold_pass:
+            policy = without_cold_passes(policy)
         return {"window": window, "policy": policy, "mask": self.masker}
+
+    @property
+    def _cold_pass(self) -> bool:
+        chosen = self.options.cold_pass
+        return bool(self._context.get("cold_pass", True)) if chosen is None else chosen
 
     @property
     def _wanted_tools(self) -> str:
         return self.options.tools or str(self.settings.agent.get("tools", ""))
 
-    def context_window(self, model: Model) -> tuple[int, str]:
-        """Tokens of the window, and where the number comes from."""
-        if self.options.window:
-            return self.options.window, "as asked for"
-        if wanted := self._context.get("window"):
-            return int(wanted), "as the settings say"
-        return (model.window, f"as known of {model.name}") if model.window else (DEFAULT_WINDOW, ASSUMED)
+    def context_window(self, model: Model, events: Iterable[Event] = ()) -> ContextWindow:
+        """Tokens of the window of a session, and where the number comes from."""
+        return context_window(model, self.options.window, self._context, events)
 
     # -- its parts
 
@@ -210,11 +239,13 @@ class AgentFactory:
             skills=skills,
             gate=gate,
             hooks=CommandHooks(self.settings.hooks, root, session=session.id, mask=self.masker),
-            system=self._system(session, skills, instructions, memory.index, mcp),
+            system=self._system(session, skills, instructions, memory.index, mcp, fence),
             limits=self._limits,
             summaries=self.options.summary or cast(Summaries, self._context.get("summary", "asked")),
             chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
+            added_folder=lambda id, folder: remember_folder(self.workspace.project, id, folder),
+            commands=CustomCommands(root),
             mcp=mcp,
             changes=self._changes(session, fence),
             mask=self.masker,
@@ -223,6 +254,11 @@ class AgentFactory:
         agent.memory = agent.context.extras[MEMORIES_KEY] = memory
         for name, digest in session.files_seen().items():
             agent.context.read_tracker.restore((root / name).resolve(), digest)
+        for folder in added_folders(self.workspace.project, self._line(session.id)):
+            if folder.is_dir():
+                agent.use_folder(folder)
+            else:
+                self._notice(session, f"the folder {folder}, which you added to this session, is gone")
         agent.context.rules_of = instructions.nested
         agent.context.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
@@ -230,6 +266,9 @@ class AgentFactory:
         for notice in (self.settings.notice, dotenv, *untrusted_notice(self.workspace)):
             if notice:
                 self._notice(session, notice)
+        agent.window_origin = self.context_window(model, session.events).origin
+        if server := found_at(model):
+            self._notices.append(f"{model.name} is asked, which {server} has: it was found on this machine")
         agent.notices += self._notices
         return agent
 
@@ -319,11 +358,13 @@ class AgentFactory:
         instructions: Instructions,
         remembered: Callable[[], str],
         mcp: McpServers | None,
+        fence: Fence,
     ) -> Callable[[], str]:
         began = datetime.fromtimestamp(session.began).date()
 
         def text() -> str:
             listed = skills.listing()
+            more = ", ".join(map(str, fence.extra))
             return system_prompt(
                 folder=self.workspace.root,
                 day=began,
@@ -331,6 +372,7 @@ class AgentFactory:
                 git=(self.workspace.root / ".git").exists(),
                 lean=is_lean(self._wanted_tools, session.engine.window),
                 sections=[
+                    f"Other folders that your tools may use: {more}" if more else "",
                     instructions.text(),
                     f"Skills (load_skill reads one)\n{listed}" if listed else "",
                     mcp.listing if mcp else "",
@@ -381,14 +423,22 @@ def _checked(options: AgentOptions) -> AgentOptions:
         raise ConfigError(f"{name} = {value!r}: {takes}") from None
 
 
-def _cold(engine: Engine, price: Price | None) -> str:
-    """Say what a pass saves on the next request, because the provider's cache has expired."""
-    as_is, after = engine.used, engine.left_by_pass
-    tokens = f"about {after:,} tokens instead of {as_is:,}"
-    if price:
-        costs = (price.of(Usage(cache_write=count)) for count in (after, as_is))
-        tokens += " (${:.2f} instead of ${:.2f})".format(*costs)
-    return f"the provider's cache has expired, so a pass comes before the next request: {tokens}"
+def _cold(engine: Engine, price: Price | None, *, passes: bool) -> str:
+    """What the next request costs as it is and after a pass, if the provider's cache has expired and a pass would
+    save enough; else empty."""
+    now = time.time()
+    as_is, after = engine.used, engine.left_by_cold_pass
+    if not engine.is_cold(now) or as_is - after < engine.budget.gain or (passes and engine.due(now) != "cold"):
+        return ""
+
+    def dollars(tokens: int) -> str:
+        return f" (${price.of(Usage(cache_write=tokens)):.2f})" if price else ""
+
+    if passes:
+        saves = f"about {after:,} tokens{dollars(after)} instead of {as_is:,}{dollars(as_is)}"
+        return f"the provider's cache has expired, so a pass comes before the next request: {saves} (--no-cold-pass)"
+    costs = f"about {as_is:,} tokens{dollars(as_is)}, after a pass {after:,}{dollars(after)} (/compact makes one)"
+    return f"the provider's cache has expired, so the next request is written to it whole: {costs}"
 
 
 def _folder(root: Path, name: str) -> Path:

@@ -11,6 +11,7 @@ from outlive.models.protocol import Model
 from outlive.secrets import Masker, mask
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.changes.recorder import ChangeRecorder
+from outlive.tools.custom_commands import CustomCommands
 from outlive.tools.mcp.servers import McpServers
 from outlive.tools.permissions.asking import PermissionMode
 from outlive.tools.permissions.fence import Fence
@@ -47,6 +48,10 @@ class AgentParts:
     owner: str = "agent"
     changes: ChangeRecorder | None = None
     """Records the files that calls change, unless that is switched off."""
+    added_folder: Callable[[str, Path], None] = lambda *_: None
+    """Called when the user adds a folder to a session. Only a folder recorded this way is there again on resume."""
+    commands: CustomCommands | None = None
+    """Commands that the user wrote for prompts."""
     mcp: McpServers | None = None
     """MCP servers that are stopped with the agent."""
     mask: Masker = mask

@@ -6,16 +6,17 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import replace
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from outlive.agent.attachments.shell import ShellResults, run_for_user
 from outlive.agent.commands.orphans import OrphanChoice, became
+from outlive.agent.compaction.passes import Passes
 from outlive.agent.log.masking import masked
 from outlive.agent.memory.session_memory import SessionMemory
 from outlive.agent.parts import AgentParts
-from outlive.agent.passes import Passes
 from outlive.agent.rewind import Rewound, revert_restore, rewind
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
@@ -26,7 +27,7 @@ from outlive.limits import Limit, Time
 from outlive.loop import Loop
 from outlive.messages import Block, Text, plain_text
 from outlive.models.protocol import Model
-from outlive.origin import tagged
+from outlive.origin import by_user, tagged, user_words
 from outlive.request import OutputFormat
 from outlive.result import DeniedCall, RunResult
 from outlive.stream import StreamEvent, ToolOutput
@@ -45,6 +46,8 @@ MAX_STOP_HOOK_BLOCKS = 3
 Watcher = Callable[[Event | StreamEvent], None]
 Review = Callable[[str], str]
 """Takes the model's last answer; returns what the model has to be told before the run may end, else empty."""
+Attach = Callable[[str], Awaitable[tuple[Block, ...]]]
+"""Takes the user's words; returns the blocks that go with them, such as the files that they name."""
 
 
 class Gauge(Struct, frozen=True):
@@ -80,6 +83,8 @@ class Runtime:
         self._learning: asyncio.Task[None] | None = None
         self.memory: SessionMemory | None = None
         """The memory of this session, if it has one."""
+        self.effort = ""
+        """How much the model is to think, if the user chose that."""
         self.orphans: tuple[Orphan, ...] = ()
         """Commands of an earlier process of this session that still run, until `take_over`."""
         self.interrupted_calls: tuple[str, ...] = ()
@@ -88,10 +93,14 @@ class Runtime:
         """What to do with them, if the user chose beforehand."""
         self._news: list[str] = []
         """What the next request has to say about them."""
+        self.window_origin = ""
+        """Where the size of the window comes from."""
         self.notices: list[str] = []
         """Notices for the user that were recorded before a face was watching."""
         self.closing: list[Callable[[], object]] = []
         """Called on close."""
+        self.attachments: Attach | None = None
+        """Finds what goes with the user's words, if a face wants that."""
         self._passes = Passes(session, lambda: self.parts)
         self._shell = ShellResults()
         for event in session.events:
@@ -166,8 +175,13 @@ class Runtime:
             memories = await self.memory.relevant(plain_text(blocks), self._passes.answer_to)
             more += [Text(memories, "memory")] if memories else []
         self.session.change_system(self.parts.system(), self.parts.toolbox.schemas(), may_wait=True)
+        blocks += await self._attached(blocks)
         self.session.user_said((*blocks, *self._shell.blocks, *more), queued=tuple(queued))
         return await self._go_on()
+
+    async def _attached(self, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+        """What goes with the user's words in these blocks of a new turn."""
+        return await self.attachments(user_words(by_user(blocks))) if self.attachments is not None else ()
 
     async def go_on(self) -> RunResult:
         """Continue from the end of the log, as after a crash. Raises AgentBusy during another run."""
@@ -300,8 +314,22 @@ class Runtime:
         if mode != self.session.state.mode:
             self.session.log(ModeChanged, mode=mode, by=by)
 
-    async def use_model(self, model: Model) -> None:
-        """Switch to another model, which the agent owns from now on; a model it owned before is closed."""
+    def add_folder(self, folder: Path) -> None:
+        """Let the tools use another folder from now on, because the user said so."""
+        self.use_folder(folder)
+        self.session.note(f"the user added the folder {folder}: tools may use it")
+        self.parts.added_folder(self.session.id, folder)
+
+    def use_folder(self, folder: Path) -> None:
+        """Widen fence and sandbox by a folder that the user added, unless they hold it already."""
+        if not self.parts.fence.has(str(folder)):
+            self.parts.fence.add(folder)
+            self.parts.sandbox.add(folder)
+
+    async def use_model(self, model: Model, effort: str = "") -> None:
+        """Switch to another model, which the agent owns from now on; a model it owned before is closed. `effort` is
+        what the model was told about thinking."""
+        self.effort = effort
         await self._passes.close()
         before, owned = self.parts.model, self._owns_model
         self.parts, self._owns_model = replace(self.parts, model=model), True
@@ -369,7 +397,8 @@ class Runtime:
         if results := self._shell.blocks:
             self.session.user_said(results)
         for event, words in list(self.session.engine.history.queued.items()):
-            self.session.user_said(words, queued=(event,))
+            said = (Text(words),)
+            self.session.user_said((*said, *await self._attached(said)), queued=(event,))
         news, self._news = self._news, []
         hints = filter(None, (limit.hint() for limit in self.limits))
         self.session.note(*news, *keep_claims(self.context), *hints)
@@ -399,4 +428,4 @@ class Runtime:
         """Extract memories from a run, after the extraction of the run before it."""
         if after is not None:
             await after
-        await memory.after_run(self._passes.answer_to)
+        await memory.after_run(self._passes.answer_to, self._passes.answer_here)

@@ -4,7 +4,7 @@ The log is the truth: `Session.resume` rebuilds everything here from it.
 """
 
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, Unpack, cast
 
@@ -95,11 +95,23 @@ class Session(SessionLog):
         return session
 
     @classmethod
-    def resume(cls, store: LogStore, id: str, **options: Unpack[SessionOptions]) -> Self:
-        """Resume a session: state, view and handles are rebuilt from its log alone."""
+    def resume(
+        cls,
+        store: LogStore,
+        id: str,
+        *,
+        window_of: Callable[[Sequence[Event]], int] | None = None,
+        **options: Unpack[SessionOptions],
+    ) -> Self:
+        """Resume a session: state, view and handles are rebuilt from its log alone.
+
+        `window_of` finds the window from the logged events.
+        """
         writer = store.writer(id)
         try:
             log = full_log(store, id)
+            if window_of is not None:
+                options["window"] = window_of(log.events)
             folder = next((e.folder for e in log.events if isinstance(e, SessionStarted)), "")
             if folder and Path(folder).is_dir():
                 options.setdefault("world", World(Path(folder)))
@@ -198,10 +210,13 @@ class Session(SessionLog):
         """The current request, which the provider has cached, with a final instruction to summarise."""
         if self.due() == "limit":
             self._relieved(None)
+        return self.question(ask(self.masked(focus), self.engine.projection.summary))
+
+    def question(self, text: str) -> Request:
+        """The current request, which the provider has cached, with a final text that is not logged."""
         request = self.engine.live_request()
         last = request.messages[-1]
-        words = Text(ask(self.masked(focus), self.engine.projection.summary))
-        return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, words))))
+        return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, Text(text)))))
 
     def compact(self, focus: str = "", summary: str = "", problem: str = "") -> Compacted | None:
         """Fold all but the tail now; returns None if that saves nothing.

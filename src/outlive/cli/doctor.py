@@ -12,14 +12,15 @@ import click
 from msgspec import Struct
 
 from outlive import __version__
-from outlive.agent.factory import ASSUMED, AgentFactory
+from outlive.agent.context_window import ASSUMED
+from outlive.agent.factory import AgentFactory
 from outlive.cli.echo import echo, json_option, print_json
 from outlive.clients.setup import TARGETS, applied_before
 from outlive.config import Workspace
 from outlive.errors import OutliveError
 from outlive.memory.doctor import problems as memory_problems
 from outlive.memory.memories import Memories
-from outlive.models.protocol import Checkable, Model
+from outlive.models.protocol import Checkable, Model, found_at
 from outlive.stores import Stores, open_stores
 from outlive.tools.permissions.fence import protected_paths
 from outlive.tools.permissions.sandbox import Sandbox
@@ -117,11 +118,12 @@ def _trust(workspace: Workspace) -> Iterator[Finding]:
 
 def _model(workspace: Workspace, *, offline: bool) -> Iterator[Finding]:
     with closing(AgentFactory(workspace)) as factory:
-        model = factory.choose()
+        model = factory.resolve_model()
         window = factory.context_window(model)
         yield from _reached(model, offline=offline)
-    size, origin = window
-    yield Finding("window", "note" if origin == ASSUMED else "ok", f"{size:,} tokens, {origin}")
+    yield Finding(
+        "window", "note" if window.origin == ASSUMED else "ok", f"{window.tokens:,} tokens, {window.origin}"
+    )
     if model.price is None:
         yield Finding("price", "note", f"the price of {model.name} is not known, so limits in dollars do not hold")
     else:
@@ -138,7 +140,8 @@ def _reached(model: Model, *, offline: bool) -> Iterator[Finding]:
             await model.close()
 
     asyncio.run(ask())
-    yield Finding("model", "ok", f"{model.name}{'' if offline else ', and its server answers'}")
+    where = f", found on this machine: {found_at(model)}" if found_at(model) else ""
+    yield Finding("model", "ok", f"{model.name}{where}{'' if offline else ', and its server answers'}")
 
 
 def _sandbox(workspace: Workspace) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ HINTS = {
     "damaged_task": "{hint}: outlive task doctor",
     "drop_dependencies": "{hint}: outlive task update {id} {dropped}",
     "floor": "use a larger --context-window, fewer tools or a shorter request",
+    "found_model": "for this once: --model {model}\n{hint}",
     "forgotten_memory": "to bring it back: outlive memory undo",
     "has_dependents": "cancel it instead, or drop the dependency: outlive task update OTHER --remove-blocked-by ID",
     "invalid_pattern": "--grep takes a regular expression, such as 'def .*parse'",

@@ -29,7 +29,7 @@ def broken(
 
 
 def _touched(given: PassInput, plan: PassPlan, arrived: Iterable[Piece]) -> list[Piece]:
-    """The results among `arrived` that would be folded, or shown otherwise than they were going to be."""
+    """Results among `arrived` that the plan folds or changes, although the model has not seen them yet."""
     old, new = given.projection.edits, plan.projection.edits
     shown = {p.key for unit in given.units[plan.folded :] for p in unit.pieces}
     results = [piece for piece in arrived if piece.kind == "result"]

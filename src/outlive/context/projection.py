@@ -45,15 +45,15 @@ class Projection:
     pictures: tuple[tuple[int, int], ...] = ()
     """Pictures of the current request, if the request is in the digest."""
     request: str = ""
-    """The current request, if it is not among the units that are shown; it stands below the digest."""
+    """The current request, if its unit is folded; shown below the digest."""
     shown_to: int = 0
     """The newest pass that changed what had been shown: state blocks before it are gone, results that came late until
     then are in their place."""
     facts: str = ""
-    """What the ledger tells; it stands below the digest."""
+    """What the ledger tells; shown below the digest."""
     provider_summary: ProviderSummary | None = None
     digest_after: int = 0
-    """The event before which all units stand before the digest; 0 if the digest stands before them."""
+    """Units before this event are shown before the digest; 0 if all units come after it."""
 
     @property
     def digest(self) -> str:
@@ -66,7 +66,7 @@ class Projection:
 
     @property
     def front(self) -> tuple[Segment, ...]:
-        """The parts of the digest that stand before all else and stay there."""
+        """The parts of the digest with which the messages begin."""
         return () if self.digest_after else self.segments
 
 
@@ -99,7 +99,7 @@ def _shown_to(event: Compacted, before: Projection) -> int:
 
 
 def digest_tokens(projection: Projection) -> float:
-    """Tokens of the digest with what stands beside it."""
+    """Tokens of the digest, the facts, the request and the pictures."""
     beside = estimate(projection.facts) + estimate(projection.request) + IMAGE_TOKENS * len(projection.pictures)
     summary = projection.provider_summary
     return segment_tokens(projection.segments) + beside + (summary.tokens if summary else 0)

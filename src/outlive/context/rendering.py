@@ -65,7 +65,7 @@ def join(messages: list[Message], new: Iterable[Message]) -> None:
 
 
 def opening(units: Sequence[Unit], projection: Projection) -> list[Message]:
-    """What stands before the units that are shown: the provider's summary and the digest, if it does."""
+    """The messages before the units that are shown: the provider's summary, and the digest unless it comes later."""
     summary = projection.provider_summary
     messages = [Message("assistant", (summary.block,))] if summary else []
     return messages if projection.digest_after else messages + digest_messages(units, projection)
@@ -99,7 +99,7 @@ def conversation(units: Sequence[Unit], projection: Projection) -> list[Message]
 
 
 def sendable(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages; the last one is a user's, as providers want it."""
+    """The messages, ending with a user message, as providers require."""
     if messages and messages[-1].role == "user":
         return tuple(messages)
     return (*messages, Message("user", (Text(EMPTY if messages else OPENING),)))

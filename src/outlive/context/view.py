@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from outlive.context.errors import InvalidRequest
 from outlive.context.history import History
-from outlive.context.passes.pool import choose_pool, pool_of
+from outlive.context.passes.lines.pool import choose_pool, pool_of
 from outlive.context.passes.stubs import handles
 from outlive.context.pieces import Line, Piece
 from outlive.context.policy import STATE_FAR, Budget, Policy, budget_for
@@ -22,7 +22,7 @@ from outlive.messages import Message, Text
 
 @dataclass(slots=True)
 class _Pass:
-    """A projection in force."""
+    """A pass in the log: its projection, how many units it folded, and how the pool changed."""
 
     projection: Projection
     folded: int
@@ -37,9 +37,9 @@ class View:
         self.policy = policy
         self._reserve = reserve
         self.caches_front = True
-        """Whether a digest stays in the provider's cache when a pass changes what stands below it."""
+        """Whether the provider keeps the digest in its cache when a pass changes what follows it."""
         self.awaits_summary = False
-        """A summary of the provider is on its way, and so is a pass: one that only saves money is not made before."""
+        """The provider is writing a summary. A pass comes with it, so none is made before only to save money."""
         self._start(History())
 
     def _start(self, history: History) -> None:
@@ -47,12 +47,12 @@ class View:
         history.reserve = history.overhead = self._reserve
         self.meter = Meter()
         self._pool: list[Line] | None = []
-        """The lines of the pool, once somebody asked."""
+        """Cached: the lines of the pool."""
         self.messages: list[Message] = []
         self.tokens = 0.0
         """Of the messages."""
         self.thinking_from = 0
-        """Thinking in messages before this one was thought in another view."""
+        """Thinking in messages before this one belongs to an earlier view."""
         self._passes = [_Pass(Projection(), 0, PoolChange())]
         self._rendered = 0
         self._starts: dict[int, int] = {}
@@ -131,7 +131,8 @@ class View:
             history.state,
             history.ledger,
             self.budget.state,
-            compacted=not compacted and self.folded > 0 and not self.projection.facts,  # the facts list them, too
+            compacted=compacted or len(self._passes) > 1,
+            files=not compacted and self.folded > 0 and not self.projection.facts,  # the facts list them, too
             notes=[*history.notes, *map(_late_note, self._late)],
             system_news="" if compacted else history.system_news,
             steps_shown=shown,
@@ -151,7 +152,7 @@ class View:
         return {name: self.meter.tokens(tokens) for name, tokens in parts.items()}
 
     def fixed_parts(self) -> dict[str, float]:
-        """Tokens of what stands around the history."""
+        """Tokens of system prompt, tools and state blocks."""
         system = estimate(self.history.system)
         tools = self.history.overhead - system
         return {"system": system, "tools": tools, "state": self._state_tokens + estimate(self.state_due()[0])}
@@ -212,7 +213,7 @@ class View:
         return kept
 
     def _finished(self, unit: Unit) -> None:
-        """A result came: after its placeholder was shown perhaps, or even after its call was folded away."""
+        """Show a new result; the state block tells it if its placeholder was shown already or its call is folded."""
         piece = unit.pieces[-1]
         if piece.event in unit.late or unit.event <= self.projection.fold_to:
             self._late.append(piece)
@@ -252,7 +253,7 @@ class View:
     def pool(self) -> list[Line]:
         """The folded lines that the next pass chooses from, besides those that it folds.
 
-        What the log does not tell (it is older, or damaged) is chosen from all that is folded.
+        If the log does not tell them (it is older, or damaged), they are chosen from everything that is folded.
         """
         if self._pool is not None:
             return self._pool
@@ -266,7 +267,7 @@ class View:
         return self._pool
 
     def keep_pool(self, lines: list[Line]) -> None:
-        """The pool after the pass that was just made, as its planner had it: it need not be read again."""
+        """Cache the pool of the pass that was just made."""
         self._pool = lines
 
     @property
@@ -291,7 +292,7 @@ class View:
         return (None, 0) if wanted > 0 else (changes[::-1], newest)
 
     def _undo(self, target: int) -> None:
-        """Back to the projection before; what had come late in the meantime is said again."""
+        """Return to the projection before a pass; results that came late since then are told again."""
         self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
         self._pool = None
         self._count_folded()
@@ -300,7 +301,7 @@ class View:
         self.prefix_changed()
 
     def _unsaid(self) -> list[Piece]:
-        """Results that neither the digest nor the messages tell, because they came late."""
+        """Late results that neither the digest nor the messages show."""
         visible, units = self.projection.visible, self.history.units
         all_told = visible.issuperset(self.history.unit_pages.of_steps(0, self.folded))
         steps = () if all_told else units[: self.folded]

@@ -8,7 +8,7 @@ INSTRUCTIONS = """\
 outlive keeps what must survive this conversation, on disk: the project's sessions, tasks and memories. Other \
 agents share them.
 
-HANDLES: @h12 stands for text that left a conversation. `recall` with the handle returns the exact text; with a \
+HANDLES: @h12 names text that left a conversation. `recall` with the handle returns the exact text; with a \
 query it searches what was said, run and printed. Recall instead of guessing or repeating work. It shows the \
 past: read files for how they are now.
 

@@ -57,8 +57,8 @@ def take_back(tx: MemoryWriter, entry: ChangelogEntry) -> None:
             tx.remove(change.slug)
         else:
             now = tx.get(change.slug) or change.before
-            source = replace(change.before.provenance, foreign=True)  # the log alone does not make it trusted
-            tx.put(replace(change.before, last_used=now.last_used, revision=now.revision + 1, provenance=source))
+            source = replace(change.before.provenance, untrusted=True)  # the log alone does not make it trusted
+            tx.put(replace(change.before, revision=now.revision + 1, provenance=source))
 
 
 def _refuse_in_the_middle(tx: MemoryWriter, entry: ChangelogEntry) -> None:
@@ -114,4 +114,4 @@ def _lines(memory: Memory | None) -> list[str]:
 
 def bare(memory: Memory | None) -> Memory | None:
     """The memory without fields that change by mere use."""
-    return replace(unmarked(memory), last_used=None, revision=0, updated=datetime.min) if memory else None
+    return replace(unmarked(memory), revision=0, updated=datetime.min) if memory else None

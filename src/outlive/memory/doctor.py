@@ -41,7 +41,7 @@ def _of(memory: Memory) -> Iterator[Problem]:
     if reason := guard.poison(memory):
         remedy = "edit it, or repair it, which sets it apart"
         yield Problem(where, f"{reason}; it is not shown to a model", remedy, repairable=True, code=REPAIR)
-    elif memory.provenance.foreign:
+    elif memory.provenance.untrusted:
         what = "came with the folder; it is not shown to a model"
         remedy = "look at it, then trust the folder or confirm it"
         yield Problem(where, what, remedy, code="untrusted_memory", data={"name": where})

@@ -102,7 +102,7 @@ class Memories:
     def called(self, name: str) -> list[Memory]:
         """Trusted memories in use with this name, ignoring case."""
         wanted = name.casefold()
-        return [m for m in self.all() if m.name.casefold() == wanted and not m.provenance.foreign]
+        return [m for m in self.all() if m.name.casefold() == wanted and not m.provenance.untrusted]
 
     def superseded(self) -> dict[str, str]:
         """Superseded memories as scope/slug, each with the slug of its replacement."""
@@ -121,9 +121,9 @@ class Memories:
                 found.append(Problem(where, reason, remedy, code=code, data={"name": where}))
         return found
 
-    def foreign(self) -> list[Memory]:
+    def untrusted(self) -> list[Memory]:
         """Memories in use that came with the project's folder and are not trusted yet."""
-        return [memory for memory in self.all(scope="project") if memory.provenance.foreign]
+        return [memory for memory in self.all(scope="project") if memory.provenance.untrusted]
 
     def adopt(self) -> None:
         """Trust all memories of the project, including those that others add later."""
@@ -177,7 +177,7 @@ class Memories:
             )
             guard.checked(memory)
             present = (m for m in live if m.slug not in hidden and m.slug not in olds)
-            refuse_known(memory, (m for m in present if not m.provenance.foreign))
+            refuse_known(memory, (m for m in present if not m.provenance.untrusted))
             memory = replace(memory, slug=tx.new_slug(memory.name))
             tx.put(memory)
             tx.record("supersede" if olds else "add", actor=self.actor, note=note)
@@ -251,9 +251,9 @@ class Memories:
         """The user confirms a memory that came with the folder, or an instruction by somebody else; until then no
         model sees it."""
         old = self._glance(ref)
-        if not guard.needs_confirmation(old) and not old.provenance.foreign:
+        if not guard.needs_confirmation(old) and not old.provenance.untrusted:
             raise InvalidMemory(f"{old.name!r} needs no consent ({old.slug})")
-        agreed = replace(old.provenance, confirmed=True, foreign=False)
+        agreed = replace(old.provenance, confirmed=True, untrusted=False)
         return self.update(f"{old.scope}/{old.slug}", provenance=agreed, note=note)
 
     def learn(self, candidate: "Candidate", *, confirmed: bool = False) -> Memory:

@@ -13,7 +13,7 @@ from outlive.stores.memories.records import Memory, Provenance
 
 T = TypeVar("T")
 
-COMPARED, MOST_COMPARED = 100, 2_000
+COMPARED, MAX_COMPARED = 100, 2_000
 """Characters of a name, and number of names, that are compared to suggest a name."""
 _NOW = re.compile(r"^actually,? |\bnow |,? now$")
 _NOT = re.compile(r", not (.+)$")
@@ -44,7 +44,7 @@ def unknown(ref: str, slugs: Sequence[str]) -> UnknownMemory:
     """The error for an unknown name, with slugs that are spelled like it."""
     from difflib import get_close_matches
 
-    close = get_close_matches(ref[:COMPARED], slugs[:MOST_COMPARED], n=3, cutoff=0.5)
+    close = get_close_matches(ref[:COMPARED], slugs[:MAX_COMPARED], n=3, cutoff=0.5)
     message = f"no memory is called {ref[:COMPARED]!r}"
     if close:
         return UnknownMemory(message, hint=f"did you mean {', '.join(close)}?", code="misspelled_memory")

@@ -123,6 +123,22 @@ class Checkable(Protocol):
         """Ask it without sending a prompt. Raises ModelError."""
 
 
+def window_origin(model: Model) -> str:
+    """Where the window of a model comes from if its server said it, else empty."""
+    return str(getattr(model, "window_origin", ""))
+
+
+def found_at(model: Model) -> str:
+    """The server of a model that was found on this machine rather than named by the user, else empty."""
+    return str(getattr(model, "found_at", ""))
+
+
+def prepare(model: Model) -> None:
+    """Do what the model's first request would wait for, such as loading an SDK. Sends nothing; blocks for a while."""
+    if callable(ready := getattr(model, "prepare", None)):
+        ready()
+
+
 async def summarize(model: Model, request: Request, instructions: str) -> Summary:
     """Summarise through the provider of a model. Raises RequestRefused if it cannot."""
     if not isinstance(model, Summarizer):

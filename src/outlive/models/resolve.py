@@ -1,43 +1,35 @@
 """Which model to use: by option, by environment, or from a local server."""
 
-import json
 import re
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from http.client import HTTPConnection, HTTPException
-from typing import Any
-from urllib.parse import urlsplit
-
-from msgspec import Struct
 
 from outlive.config.dotenv import GOES_TO
 from outlive.models.anthropic import model as anthropic
 from outlive.models.errors import ModelNotSetUp
+from outlive.models.local_servers import (
+    PROBE_SECONDS,
+    ServedModel,
+    in_time,
+    listed,
+    local_models,
+    served_window,
+)
 from outlive.models.openai import model as openai
+from outlive.models.openai.versions import is_official
+from outlive.models.prices import facts
 from outlive.models.protocol import Model
 from outlive.models.retry import Fallback, Retrying
 
 USUAL_CLAUDE, USUAL_GPT = "claude-sonnet-5-5", "gpt-6-sol"
 PROVIDERS = ("anthropic", "openai")
-LOCAL_PORTS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080, "vLLM": 8000}
-PROBE_SECONDS = 0.3
-"""Seconds for a local server to list its models."""
-MAX_LISTING_BYTES = 2_000_000
 _GPT = re.compile(r"gpt-\d|o[134](?:-|$)|chatgpt-|codex-")
-_NOT_CHAT = re.compile(r"embed|rerank|whisper|tts|bge-|minilm", re.IGNORECASE)
+SWITCH = "OUTLIVE_LOCAL_MODELS"
+FOUND_CODE = "found_model"
+"""Code of the error that names a server which was found, but was not asked for."""
 SETUP_HELP = """\
 with a key: export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… (in .env too, after: outlive trust)
 to see it work without one: outlive demo
 with a local server (`ollama serve`, and a model that calls tools): export MODEL_ID=openai:NAME"""
-
-
-class Local(Struct, frozen=True):
-    """A model of a local server."""
-
-    server: str
-    address: str
-    name: str
-    window: int = 0
 
 
 def resolve(spec: str | None, *, environment: Mapping[str, str], fallback: str | None = None) -> Model:
@@ -67,8 +59,8 @@ def _named(spec: str, environment: Mapping[str, str]) -> Model:
     if provider == "anthropic":
         return anthropic.AnthropicModel(name, environment=environment)
     if environment.get(openai.KEY) or environment.get(openai.ADDRESS):
-        return openai.OpenAIModel(name, environment=environment)
-    here = _nearby(environment)
+        return _at_address(name, environment)
+    here = nearby(environment)
     if found := next((model for model in here if model.name in (name, f"{name}:latest")), None):
         return _local(found, environment)
     suggestion = f"; on this machine there is {', '.join(model.name for model in here)}" if here else ""
@@ -85,67 +77,64 @@ def _found(environment: Mapping[str, str]) -> Model:
         return _first_at(environment[openai.ADDRESS], environment)
     if environment.get(openai.KEY):
         return openai.OpenAIModel(USUAL_GPT, environment=environment)
-    here = _nearby(environment)
+    here = nearby(environment)
     if not here:
         raise ModelNotSetUp("no model is set up", hint=SETUP_HELP, code="no_model")
+    if environment.get(SWITCH) != "on":
+        where = f"{here[0].server} seems to listen at {here[0].address}"
+        raise ModelNotSetUp(
+            f"no model is set up. {where}; nothing is sent there unasked",
+            hint=f"to use it: export MODEL_ID=openai:{here[0].name}\n"
+            f"to use what is found there from now on: export {SWITCH}=on",
+            code=FOUND_CODE,
+            model=f"openai:{here[0].name}",
+        )
     return _local(here[0], environment)
+
+
+def offered(spec: str | None, environment: Mapping[str, str]) -> ServedModel | None:
+    """A model of a server on this machine to ask the user about: nothing else is set up, and no setting decides."""
+    names = ("MODEL_ID", anthropic.KEY, anthropic.TOKEN, openai.ADDRESS, openai.KEY, SWITCH)
+    return None if spec or any(map(environment.get, names)) else next(iter(local_models()), None)
+
+
+def _at_address(name: str, environment: Mapping[str, str]) -> openai.OpenAIModel:
+    """A model at OpenAI or at `OPENAI_BASE_URL`, whose server says how large the window is."""
+    address = environment.get(openai.ADDRESS, "")
+    if not address or is_official(address) or facts(name).window:
+        return openai.OpenAIModel(name, environment=environment)
+    window = served_window(address, name, key=environment.get(openai.KEY, ""))
+    model = openai.OpenAIModel(name, environment=environment, window=window.tokens)
+    model.window_origin = window.origin
+    return model
 
 
 def _first_at(address: str, environment: Mapping[str, str]) -> Model:
     """The first model of a local server; for a remote one the user has to choose."""
-    models = _listed("", address, PROBE_SECONDS) if address.startswith("http://") else []
+    models = models_at(address)
     if not models:
         raise ModelNotSetUp(
             f"{openai.ADDRESS} is set, but no model", hint="name one: MODEL_ID=openai:NAME", code="name_model"
         )
-    return openai.OpenAIModel(models[0].name, environment=environment, window=models[0].window)
+    return _at_address(models[0].name, environment)
 
 
-def _local(model: Local, environment: Mapping[str, str]) -> Model:
+def models_at(address: str) -> list[ServedModel]:
+    """The models of a local server at an address; empty for another server, or if it does not answer in time."""
+    none: list[ServedModel] = []
+    if not address.startswith("http://"):
+        return none
+    return in_time(lambda: listed("", address, PROBE_SECONDS), PROBE_SECONDS, none)
+
+
+def _local(model: ServedModel, environment: Mapping[str, str]) -> Model:
     """A model of a local server, which gets neither key nor headers: they are for another server."""
     rest = {name: value for name, value in environment.items() if name not in GOES_TO[openai.ADDRESS]}
-    return openai.OpenAIModel(model.name, environment={**rest, openai.ADDRESS: model.address}, window=model.window)
+    found = _at_address(model.name, {**rest, openai.ADDRESS: model.address})
+    found.found_at = f"{model.server} at {model.address}"
+    return found
 
 
-def _nearby(environment: Mapping[str, str]) -> list[Local]:
+def nearby(environment: Mapping[str, str]) -> list[ServedModel]:
     """The models of local servers, unless the user has turned them off."""
-    return [] if environment.get("OUTLIVE_LOCAL_MODELS") == "off" else local_models()
-
-
-def local_models(ports: Mapping[str, int] = LOCAL_PORTS, timeout: float = PROBE_SECONDS) -> list[Local]:
-    """The models of the usual local servers, queried in parallel; in the order of `ports`."""
-    with ThreadPoolExecutor(len(ports)) as pool:
-        answers = pool.map(lambda entry: _listed(entry[0], f"http://127.0.0.1:{entry[1]}/v1", timeout), ports.items())
-        return [model for models in answers for model in models]
-
-
-def _listed(server: str, address: str, timeout: float) -> list[Local]:
-    """The models of the server at an address; empty if there is none or its answer is invalid."""
-    try:
-        place = urlsplit(address)
-        connection = HTTPConnection(place.hostname or "", place.port, timeout=timeout)
-    except (ValueError, HTTPException):
-        return []
-    try:
-        connection.request("GET", f"{place.path.rstrip('/')}/models")
-        answer = connection.getresponse()
-        form = json.loads(answer.read(MAX_LISTING_BYTES)) if answer.status == 200 else {}
-    except (OSError, HTTPException, ValueError, RecursionError):
-        return []
-    finally:
-        connection.close()
-    listed = form.get("data") if isinstance(form, dict) else None
-    models = (
-        [model for model in listed if isinstance(model, dict) and model.get("id")] if isinstance(listed, list) else []
-    )
-    return [
-        Local(server, address, str(model["id"]), _window(model))
-        for model in models
-        if not _NOT_CHAT.search(str(model["id"]))
-    ]
-
-
-def _window(model: Mapping[str, Any]) -> int:
-    """The context window if the server reports it, else 0."""
-    length = model.get("max_model_len")
-    return length if isinstance(length, int) else 0
+    return [] if environment.get(SWITCH) == "off" else local_models()

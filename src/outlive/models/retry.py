@@ -7,12 +7,22 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from outlive.models.errors import ModelUnavailable
-from outlive.models.protocol import Checkable, Model, Price, Reply, Summary, summarize
+from outlive.models.protocol import (
+    Checkable,
+    Model,
+    Price,
+    Reply,
+    Summary,
+    found_at,
+    prepare,
+    summarize,
+    window_origin,
+)
 from outlive.request import Request
 from outlive.stream import ModelRetrying, ModelStreamEvent
 
 MAX_ATTEMPTS = 10
-FIRST, LONGEST = 1.0, 60.0
+FIRST, MAX_RETRY_SECONDS = 1.0, 60.0
 """Seconds before the second attempt, doubled each time up to a maximum."""
 MAX_RETRY_AFTER_SECONDS = 300.0
 """Give up if Retry-After exceeds this."""
@@ -41,6 +51,14 @@ class Retrying:
     def price(self) -> Price | None:
         return self.model.price
 
+    @property
+    def window_origin(self) -> str:
+        return window_origin(self.model)
+
+    @property
+    def found_at(self) -> str:
+        return found_at(self.model)
+
     async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         """The model's stream; before each retry it announces the reason and the wait."""
         for attempt in range(1, self.attempts + 1):
@@ -66,9 +84,12 @@ class Retrying:
         if isinstance(self.model, Checkable):
             await self.model.check()
 
+    def prepare(self) -> None:
+        prepare(self.model)
+
     def _wait(self, attempt: int, asked: float | None) -> float:
         """Half of the wait is fixed, half random, so that clients do not all return at once."""
-        grown = min(LONGEST, FIRST * 2.0 ** (attempt - 1))
+        grown = min(MAX_RETRY_SECONDS, FIRST * 2.0 ** (attempt - 1))
         spread = grown * (0.5 + 0.5 * self._rng())
         return spread if asked is None else asked + min(1.0, spread) * self._rng()
 
@@ -92,6 +113,14 @@ class Fallback:
         """The price of the model that answered last."""
         return self._answering.price
 
+    @property
+    def window_origin(self) -> str:
+        return window_origin(self.first)
+
+    @property
+    def found_at(self) -> str:
+        return found_at(self.first)
+
     async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         """The first model's answer, or a notice and the second's."""
         if self._clock() >= self._rests_until:
@@ -113,6 +142,9 @@ class Fallback:
     async def summarize(self, request: Request, instructions: str) -> Summary:
         """By the model that answers."""
         return await summarize(self._answering, request, instructions)
+
+    def prepare(self) -> None:
+        prepare(self.first)
 
     async def check(self) -> None:
         for model in (self.first, self.second):

@@ -255,7 +255,7 @@ class RecordFolder(ABC, Generic[E]):
             folders = {(self.path / name).parent for name in journal.files} | {self.path}
             for folder in sorted(folders, reverse=True):
                 sync_folder(folder)
-        self._journal_done.unlink(missing_ok=True)  # replacing it would wait for bytes that nobody needs
+        self._journal_done.unlink(missing_ok=True)  # replacing it would wait for bytes that are not needed
         self.journal_path.rename(self._journal_done)
 
     def journal_state(self) -> object:

@@ -71,5 +71,5 @@ class DemoModel:
 def act(base: Path, session: str | None, pace: float = 0.0) -> int:
     """Run the agent in `base`, in a new or a resumed session; returns the exit code."""
     options = AgentOptions(mode="accept-edits", allow=("bash(*)",), window=WINDOW, policy=POLICY, tools="all")
-    opener = AgentFactory(Workspace.read(base / "work"), options, model=DemoModel(base / "requests.jsonl", pace))
-    return run_headless(opener.open(session), () if session else (Text(PROMPT, "user"),), "stream-json")
+    factory = AgentFactory(Workspace.read(base / "work"), options, model=DemoModel(base / "requests.jsonl", pace))
+    return run_headless(factory.open(session), () if session else (Text(PROMPT, "user"),), "stream-json")

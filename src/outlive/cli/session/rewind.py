@@ -34,7 +34,7 @@ MAX_NAMED = 20
 def rewind(store: LogStore, session: str, to: int | None, only: str | None, revert: bool, as_json: bool) -> None:
     """Go back to before one of your messages: in the conversation, and in the files that changed since.
 
-    Without --to, list the messages. Files that somebody else changed since stay as they are and are named. Tasks,
+    Without --to, list the messages. Files that another program changed since stay as they are and are named. Tasks,
     memories and git stay as they are.
 
     \b

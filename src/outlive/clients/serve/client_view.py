@@ -1,6 +1,6 @@
-"""A session of a client whose requests are ours to make: its messages in, the messages to send out.
+"""A session of a client that lets outlive make its requests: takes its messages, returns those to send.
 
-What is not folded goes back as it came: an answer names such messages by their place in the client's list.
+Messages that are not folded are returned unchanged, by their index in the client's list.
 """
 
 from collections.abc import Callable, Sequence
@@ -73,12 +73,12 @@ class ClientView:
         self.log.session.engine.caches_front = caches_front
 
     def fits(self, window: int, reserve: int, *, caches_front: bool) -> bool:
-        """Whether it was opened for such requests."""
+        """Whether the view was opened for this window, this reserve and this kind of cache."""
         return (self.window, self.reserve, self.caches_front) == (window, reserve, caches_front)
 
     @property
     def segments(self) -> int:
-        """With how many texts the first message begins that later passes leave as they are."""
+        """The number of texts at the start of the first message that later passes leave unchanged."""
         return len(self.log.session.engine.cached_front)
 
     def view(self, messages: Sequence[Form], *, parent: bool = False) -> list[int | Form]:

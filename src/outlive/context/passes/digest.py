@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from outlive.context.passes.lines.select import Choice
 from outlive.context.passes.rows import RowWriter
-from outlive.context.passes.select import Choice
 from outlive.context.passes.stubs import attached, outcome, render_lines
 from outlive.context.passes.user_words import is_own
 from outlive.context.pieces import Line, Piece, describe_object
@@ -46,8 +46,8 @@ class Folding:
         return {lines[0].piece.unit for lines in choice.by_piece.values() if lines}
 
     def told(self, with_lines: set[int], labels: int) -> list[int]:
-        """Units of which the digest may tell more than their pages: these, where the user speaks or there are
-        objects, and the last `labels`."""
+        """Units of which the digest may show more than handles: those with kept lines, words of the user or objects,
+        and the last `labels`."""
         said = {unit.number for unit in self.users}
         numbers = {number for number in with_lines | said if self.first <= number < self.stop}
         last = range(max(self.first, self.stop - labels), self.stop)
@@ -160,5 +160,6 @@ def opening_cost(piece: Piece) -> float:
 
 
 def fixed_cost(pages: UnitPages, stop: int) -> float:
-    """Tokens of the handles of all before unit `stop`, which are shown whatever happens."""
-    return estimate(HEAD) + 1.9 * pages.count(stop) + OBJECT_ROW * len(pages.objects(stop))
+    """Tokens of the head and of the handles of all units before `stop`, which are always shown."""
+    heads = estimate(WORDS_HEAD) + estimate(HEAD) + estimate(CURRENT) + 2
+    return heads + 1.9 * pages.count(stop) + OBJECT_ROW * len(pages.objects(stop))

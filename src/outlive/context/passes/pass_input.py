@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from outlive.context.passes.name_index import NameIndex
-from outlive.context.passes.pool import LineCache
+from outlive.context.passes.lines.name_index import NameIndex
+from outlive.context.passes.lines.pool import LineCache
 from outlive.context.passes.protect import Guarded
 from outlive.context.pieces import Line, Piece
 from outlive.context.policy import Budget
@@ -99,7 +99,7 @@ def current_request(newest_first: Iterable[Unit]) -> Piece | None:
 
 
 def request_below(given: PassInput) -> Piece | None:
-    """The request that stands below the digest and not in it."""
+    """The request that is shown below the digest now."""
     if not given.projection.request:
         return None
     written = given.projection.segments[-1].event

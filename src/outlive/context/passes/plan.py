@@ -8,9 +8,9 @@ from itertools import chain
 
 from outlive.context import policy
 from outlive.context.passes.digest import Folding, fixed_cost, opening_cost, write_digest
+from outlive.context.passes.lines.select import Choice
 from outlive.context.passes.pass_input import PassDepth, PassInput, PassPlan, first_event, pictures_of, request_below
 from outlive.context.passes.protect import Pinned
-from outlive.context.passes.select import Choice
 from outlive.context.passes.stubs import stub
 from outlive.context.passes.survey import Cap, Survey, survey_pass, words_tokens
 from outlive.context.passes.user_words import TextFinder, shorten

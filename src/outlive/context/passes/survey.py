@@ -7,11 +7,11 @@ from operator import attrgetter
 
 from outlive.context import policy
 from outlive.context.passes.digest import fixed_cost, opening_cost
+from outlive.context.passes.lines.reuse_score import price_factor
+from outlive.context.passes.lines.select import Choice, Scored, score, take
+from outlive.context.passes.lines.shapes import telling_lines
 from outlive.context.passes.pass_input import PassDepth, PassInput, first_event, pictures_of
 from outlive.context.passes.protect import Pinned, preserved, recalled, weigher
-from outlive.context.passes.reuse_score import price_factor
-from outlive.context.passes.select import Choice, Scored, score, take
-from outlive.context.passes.shapes import telling_lines
 from outlive.context.passes.stubs import header
 from outlive.context.passes.user_words import allowances
 from outlive.context.pieces import Line, Piece
@@ -44,7 +44,7 @@ class Survey:
     """Room for lines however crowded it is."""
     goal: float
     first_choice: Choice | None = None
-    """With all of the room, once somebody asked."""
+    """Cached: the choice with all of the room."""
 
     def choose(self, room: float) -> Choice:
         """The lines to keep."""

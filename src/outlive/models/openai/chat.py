@@ -17,7 +17,7 @@ from outlive.models.openai.form import PROVIDER, request_form
 from outlive.models.openai.versions import takes_breakpoints
 from outlive.models.protocol import Reply, Stop, Usage
 from outlive.models.sanitize import kept_call
-from outlive.models.text_calls import FoundCalls, calls_in
+from outlive.models.written_calls.reading import FoundCalls, calls_in
 from outlive.request import Request
 from outlive.stream import ModelStreamEvent, TextDelta, ThinkingDelta, ToolCallStreaming
 
@@ -36,11 +36,15 @@ STOPS: dict[str, Stop] = {
 class ChatApi:
     """How one model is asked in the chat API. What its server refuses is left out of later requests."""
 
-    def __init__(self, model: str, max_tokens: int | None = None, *, enforces_output: bool = False) -> None:
+    def __init__(
+        self, model: str, max_tokens: int | None = None, *, enforces_output: bool = False, effort: str = ""
+    ) -> None:
         self._model = model
         self._options: dict[str, Any] = {"stream_options": {"include_usage": True}}
         if max_tokens:
             self._options["max_completion_tokens"] = max_tokens
+        if effort:
+            self._options["reasoning_effort"] = effort
         self._breakpoints = takes_breakpoints(model)
         self._enforces_output = enforces_output
 
@@ -79,7 +83,7 @@ class ChatApi:
         if "max_completion_tokens" in options and ("max_completion_tokens" in said or "max_tokens" in said):
             options["max_tokens"] = options.pop("max_completion_tokens")
             return True
-        if "reasoning_effort" in said and request.tools and "reasoning_effort" not in options:
+        if "reasoning_effort" in said and request.tools and options.get("reasoning_effort") != "none":
             options["reasoning_effort"] = "none"  # with tools, this API accepts newer models only without reasoning
             return True
         return False

@@ -189,7 +189,7 @@ class FileLogTail:
         self._line = 0
 
     def read(self, *, to_end: bool = False) -> Log:
-        """`to_end`: also a last line without an end, which nobody will finish."""
+        """`to_end`: also read a last line without a line end; no writer will finish it."""
         with errors_named("reading", self._path):
             refuse_too_large(str(self._path), os.fstat(self._file.fileno()).st_size)
             if not to_end and not _same_file(self._path, self._file.fileno()):

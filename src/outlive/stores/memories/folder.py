@@ -92,7 +92,7 @@ class MemoryFolder(RecordFolder[MemoryEntry]):
 
     # -- whose they are --------------------------------------------------------------------------------
 
-    def vouch(self, memories: Iterable[Memory]) -> None:
+    def trust_written(self, memories: Iterable[Memory]) -> None:
         """Record that the memories about to be written are the user's. Only for the holder of the lock."""
         self.trust.wrote(memories, first=not self.entries and not self.damaged, keep=self._keep_token)
 

@@ -104,7 +104,7 @@ class MemoryStore(Protocol):
         """Quarantine one record, readable or not; returns its new place."""
 
     def adopt(self) -> None:
-        """The user vouches for everything in the store, wherever it came from."""
+        """Record that the user trusts everything in the store, wherever it came from."""
 
     def disown(self) -> bool:
         """Withdraw that; False if there was nothing to withdraw."""

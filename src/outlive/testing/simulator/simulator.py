@@ -9,23 +9,23 @@ from typing import Any, Self, TypeAlias
 
 import msgspec
 
+from outlive.testing.simulator import local
 from outlive.testing.simulator.answer import Answer, characters_for, cut_to
 from outlive.testing.simulator.anthropic.side import AnthropicSide
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.cache import CachedPiece, PromptCache
-from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import KNOWN, SimulatedModel
 from outlive.testing.simulator.openai.responses_side import ResponsesSide
 from outlive.testing.simulator.openai.side import OpenAISide
 from outlive.testing.simulator.play import Play
-from outlive.testing.simulator.refusal import Refusal, RuleBroken
 from outlive.testing.simulator.schedule import Faults
 from outlive.testing.simulator.seen import RESPONSES_COMPACT, ReportedUsage, SeenRequest
 from outlive.testing.simulator.server import Server, WireReply
 from outlive.testing.simulator.steps import Step
 from outlive.testing.simulator.summary import Summarize, first_words
 from outlive.testing.simulator.tokens import compact, tokens_of
+from outlive.testing.simulator.verdict import CheckedRequest, Refusal, RuleBroken
 
 Brain: TypeAlias = Callable[[SeenRequest], Step]
 Side: TypeAlias = AnthropicSide | OpenAISide | ResponsesSide
@@ -53,16 +53,21 @@ class Simulator:
         port: int = 0,
         binding: str = ENFORCED,
         summary: Summarize = first_words,
+        server: str = "",
     ) -> None:
         """Give a script or a brain. `key=None` takes any key or none, as local servers do.
 
         `binding`: whether thinking that fails the binding check is refused (`"enforced"`), or shown to the model and
         only reported (`"reported"`), as for older accounts. `summary`: makes the text of a compaction, or None if
-        the compaction fails.
+        the compaction fails. `server`: also says its window as `llama.cpp`, `vllm`, `lmstudio` or `ollama` does.
         """
         if binding not in BINDINGS:
             raise ValueError(f"binding is one of {', '.join(BINDINGS)}, and not {binding!r}")
+        if server and server not in local.ENDPOINTS:
+            raise ValueError(f"server is one of {', '.join(local.ENDPOINTS)}, and not {server!r}")
         self.window = window
+        self._server_kind = server
+        self._models = tuple(models)
         self.key = key
         self.faults = Faults()
         self.requests: list[SeenRequest] = []
@@ -71,7 +76,7 @@ class Simulator:
         """Every request that broke a rule."""
         self._play = Play(script, brain)
         self._summary = summary
-        known = {model.name: model for model in models}
+        known = {model.name: model for model in self._models}
         self._anthropic = AnthropicSide(known, Signer(key or ""), enforced=binding == ENFORCED)
         self._openai = OpenAISide(known)
         self._responses = ResponsesSide(known, Signer(key or ""))
@@ -162,7 +167,9 @@ class Simulator:
             raise side.refuse_key(given)
         if path == MODELS or path.startswith(MODELS + "/"):
             _only(method, "GET")
-            return _whole(side.models(path[len(MODELS) + 1 :], self.window))
+            return _whole(self._listing(side, path[len(MODELS) + 1 :]))
+        if tell := local.ENDPOINTS.get(self._server_kind, {}).get(path):
+            return _whole(tell(self._models[0].name, self.window))
         if path not in (MESSAGES, COUNT, CHAT, RESPONSES, RESPONSES_COMPACT):
             raise RuleBroken(f"Not found: {path}", 404)
         _only(method, "POST")
@@ -177,6 +184,10 @@ class Simulator:
         request = self._seen(side, path, headers, body, checked)
         mark = hashlib.sha256(raw + f"#{request.number}".encode()).hexdigest()[:24]
         return self._respond(side, request, pieces, mark, request_id)
+
+    def _listing(self, side: Side, name: str) -> dict[str, Any]:
+        listing = side.models(name, self.window)
+        return local.listed(self._server_kind, listing, self.window) if self._server_kind and not name else listing
 
     def _seen(
         self, side: Side, path: str, headers: Mapping[str, str], body: dict[str, Any], checked: CheckedRequest

@@ -52,6 +52,7 @@ MAX_LIVE_BLOCK_LINES = 12
 MAX_USER_LINES = 12
 MAX_INJECTED_COLUMNS = 200
 """Columns of a text in the user's turn that is not the user's."""
+_ATTACHED = re.compile(r"<(?:attached-[\w-]+|command(?:-\d+)?)>([^\n<]*)")
 _TAG = re.compile(r"^<[\w-]+>|</[\w-]+>$")
 
 
@@ -222,7 +223,15 @@ def _turn(event: UserSaid) -> Iterator[Item]:
             shown.append(f"\n… {counted(len(lines) - MAX_USER_LINES, 'more line')}", "quiet")
         yield Item("user", Hanging("> ", shown))
     for origin, text in others:
-        yield note("·", Text(f"{origin}: {cut(one_line(_TAG.sub('', text.strip())), MAX_INJECTED_COLUMNS)}", "quiet"))
+        yield note("·", Text(cut(_injected(origin, text), MAX_INJECTED_COLUMNS), "quiet"))
+
+
+def _injected(origin: str, text: str) -> str:
+    """One line about a text in the user's turn that is not the user's: an attachment by its name."""
+    if attached := _ATTACHED.match(text):
+        lines = text.count("\n")
+        return f"put in: {one_line(attached[1])}" + (f" ({counted(lines, 'line')})" if lines else "")
+    return f"{origin}: {one_line(_TAG.sub('', text.strip()))}"
 
 
 def note(mark: str, words: Text, style: str = "quiet") -> Item:

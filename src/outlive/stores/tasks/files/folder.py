@@ -151,7 +151,7 @@ class TaskFolder(RecordFolder[TaskEntry]):
         """Why a task cannot be read."""
         return self.damaged.get(task_name(number)) or self.damaged.get(archived_name(number))
 
-    def foreign(self) -> list[str]:
+    def unknown_files(self) -> list[str]:
         """Files that are not ours."""
         ours = {"history.jsonl", ".gitignore", ".gitattributes"}
         with os.scandir(self.path) as entries:

@@ -12,7 +12,7 @@ from outlive.stores.tasks.records import NO_NEW_TASKS, REPAIR
 def problems(folder: TaskFolder) -> list[Problem]:
     """All problems of a folder that has just been scanned."""
     files = folder.problems()
-    found = [*files, *_damage(folder), *_stale(folder), *_foreign(folder)]
+    found = [*files, *_damage(folder), *_stale(folder), *_unknown_files(folder)]
     if str(folder.log) not in {problem.where for problem in files}:
         found += [*_trail(folder), *_mark(folder)]
     return found
@@ -44,10 +44,10 @@ def _mark(folder: TaskFolder) -> list[Problem]:
     return [Problem(str(folder.mark_path), wrong, NO_NEW_TASKS, repairable=True, code=REPAIR)]
 
 
-def _foreign(folder: TaskFolder) -> list[Problem]:
+def _unknown_files(folder: TaskFolder) -> list[Problem]:
     return [
         Problem(str(folder.path / name), "not a task file; ignored", "move it elsewhere", harmless=True)
-        for name in folder.foreign()
+        for name in folder.unknown_files()
     ]
 
 

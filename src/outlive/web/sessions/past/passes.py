@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import asdict, replace
 
-from outlive.context.passes.departures import units_left
+from outlive.context.passes.departures import unit_departures
 from outlive.context.projection import projection_of
 from outlive.events import AssistantSaid, Compacted, Event, StateShown
 from outlive.printable import one_line
@@ -45,7 +45,7 @@ def compare(log: Sequence[Event], past: ReplayedPast, event: Compacted, *, taken
     after = projection_of(event, before)
     left = [
         asdict(unit) | {"what": one_line(unit.what, LABEL), "handles": unit.handles[:MOST_HANDLES]}
-        for unit in units_left(event, before, units)
+        for unit in unit_departures(event, before, units)
     ]
     rows = [list(view_rows(units, prompt, projection, event.id)) for projection in (before, after)]
     rendered = _state_after(log, event.id)
