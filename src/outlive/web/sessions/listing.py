@@ -24,11 +24,7 @@ class ListedSession(msgspec.Struct, frozen=True):
 
 
 def list_sessions(store: LogStore, summaries: Summaries, words: str, skip: int, limit: int) -> dict[str, object]:
-<<<<<<< HEAD
-    """Sessions whose first words, id, folder or goal hold `words`; those of a sub-agent bring its parent."""
-=======
     """Sessions whose first words, id, folder or goal hold `words`, also those of a sub-agent."""
->>>>>>> ec65bffaaf36ba5273161f6726bcc46afab58c4a
     everything = store.sessions()
     known = {info.id for info in everything}
     children: dict[str, list[SessionInfo]] = {}
