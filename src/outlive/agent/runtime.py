@@ -101,7 +101,7 @@ class Runtime:
         """Called on close."""
         self.attachments: Attach | None = None
         """Finds what goes with the user's words, if a face wants that."""
-        self._passes = Passes(session, lambda: self.parts, lambda: self.limits)
+        self._passes = Passes(session, lambda: self.parts)
         self._shell = ShellResults()
         for event in session.events:
             self.spending.take(event)
@@ -283,7 +283,6 @@ class Runtime:
     async def compact(self, focus: str = "") -> Compacted | None:
         """Compact now, with a summary by the model; returns None if that saves nothing. Raises AgentBusy."""
         with self._alone():
-            self.limits = ()
             return await self._passes.compact(focus)
 
     async def rewind(self, event: int, *, conversation: bool = True, files: bool = True) -> Rewound:
