@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from outlive.models import text_calls
+from outlive.models import call_forms, text_calls
 from outlive.models.repair import object_at
 from outlive.models.text_calls import calls_in
 from outlive.tools.builtin.standard import standard_tools
@@ -81,7 +81,7 @@ def test_the_closest_match_compares_few_places_of_near_identical_lines(
 @pytest.mark.parametrize("text", [*TEXTS.values()], ids=map(repr, TEXTS))
 def test_the_search_for_calls_decodes_no_more_than_its_share(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
-    decode, repair = text_calls.decode, object_at
+    decode, repair = call_forms.decode, object_at
 
     def decoding(given: str, at: int = 0) -> Any:
         try:

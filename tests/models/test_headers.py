@@ -5,9 +5,10 @@ from collections.abc import Mapping
 import pytest
 
 from outlive.models.anthropic.model import AnthropicModel
+from outlive.models.local_servers import ServedModel
 from outlive.models.openai.model import OpenAIModel
 from outlive.models.protocol import Model
-from outlive.models.resolve import Local, _local
+from outlive.models.resolve import _local
 from outlive.models.sdk import custom_headers
 from outlive.testing import Simulator, say
 from tests.models.talking import CLAUDE, GPT, ask, asking, playing
@@ -74,7 +75,7 @@ def test_the_users_own_headers_reach_the_users_own_server(provider: str) -> None
 @pytest.mark.usefixtures("exported")
 def test_a_server_found_on_this_machine_gets_neither_key_nor_headers() -> None:
     with playing(say("ok"), key=None) as sim:
-        ask(_local(Local("Ollama", f"{sim.url}/v1", GPT), EXPORTED), asking())
+        ask(_local(ServedModel("Ollama", f"{sim.url}/v1", GPT), EXPORTED), asking())
         assert not [value for value in sent(sim).values() if "mine" in value.lower()]
 
 

@@ -31,7 +31,7 @@ from outlive.config.settings import MIN_WINDOW
 from outlive.context.engine import Engine
 from outlive.errors import ConfigError
 from outlive.events import Event
-from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
+from outlive.limits import DefaultTurns, Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
 from outlive.models.errors import ModelNotSetUp
@@ -77,6 +77,8 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     tools: str | None = None
     """`all`, `lean`, or the names of tools with commas between them; by default what fits the window."""
     max_turns: Annotated[int, Meta(ge=1)] | None = None
+    default_turns: Annotated[int, Meta(ge=1)] | None = None
+    """Requests of one run at most if neither an option nor a setting says so."""
     max_cost: Annotated[float, Meta(ge=0)] | None = None
     max_tokens: Annotated[int, Meta(ge=1)] | None = None
     max_time: Annotated[float, Meta(ge=0)] | None = None
@@ -342,6 +344,7 @@ class AgentFactory:
         seconds = agent.get("max_time") if options.max_time is None else options.max_time
         limits: list[Limit] = [Repetition(), Thrashing()]
         limits += [Turns(turns)] if turns else []
+        limits += [DefaultTurns(options.default_turns)] if options.default_turns and not turns else []
         limits += [Tokens(tokens, spending)] if tokens else []
         limits += [Money(cost, spending)] if cost is not None else []
         limits += [Time(seconds)] if seconds is not None else []

@@ -25,7 +25,7 @@ from outlive.events import Compacted, Event, ModeChanged, ToolStarted, Unqueued,
 from outlive.limits import Limit, Time
 from outlive.loop import Loop
 from outlive.messages import Block, Message, Text, plain_text, tool_calls
-from outlive.models.errors import ModelError
+from outlive.models.errors import ModelError, RequestRefused
 from outlive.models.protocol import Model, Reply, Usage
 from outlive.origin import tagged
 from outlive.request import OutputFormat, Request
@@ -171,6 +171,7 @@ class Runtime:
         answer: another format makes its cache of the conversation worthless.
         """
         with self._alone():
+            self.limits = tuple(self.parts.limits(self.spending))
             self._review, self._output = review, output
             self.session.output = None if self.session.engine.history.units else output
             try:
@@ -206,6 +207,7 @@ class Runtime:
     async def go_on(self) -> RunResult:
         """Continue from the end of the log, as after a crash. Raises AgentBusy during another run."""
         with self._alone():
+            self.limits = tuple(self.parts.limits(self.spending))
             self._review = None
             return await self._counted(self._go_on())
 
@@ -227,7 +229,6 @@ class Runtime:
     async def _go_on(self) -> RunResult:
         await self.take_over()
         catch_up(self.context)
-        self.limits = tuple(self.parts.limits(self.spending))
         loop = Loop(
             self.session,
             self.parts.model,
@@ -252,7 +253,7 @@ class Runtime:
         finally:
             self._work = None
         if self.memory is not None:
-            self._learning = asyncio.ensure_future(self._learn(self.memory, after=self._learning))
+            self._learning = asyncio.ensure_future(self._learn(self.memory, self.limits, after=self._learning))
         return with_fields(ending, text=self.session.masked(ending.text), denied=self._masked(loop.denied))
 
     def _masked(self, denied: Iterable[DeniedCall]) -> tuple[DeniedCall, ...]:
@@ -407,7 +408,7 @@ class Runtime:
         return True
 
     async def _compact(self, focus: str, *, summary: bool) -> Compacted | None:
-        if not await self._may_compact(focus):
+        if not await self._may_compact(focus) or not self.session.engine.may_gain(focus):
             return None
         made: Compacted | None = None
         if summary and self.parts.summaries == "provider":
@@ -438,19 +439,30 @@ class Runtime:
             await self.parts.hooks.fire("PostCompact", before=made.receipt.before, after=made.receipt.after)
         return made
 
-    async def _learn(self, memory: SessionMemory, after: asyncio.Task[None] | None) -> None:
-        """Extract memories from a run, after the extraction of the run before it."""
+    async def _learn(
+        self, memory: SessionMemory, limits: tuple[Limit, ...], after: asyncio.Task[None] | None
+    ) -> None:
+        """Extract memories from a run, after the extraction of the run before it. The limits of the run hold."""
         if after is not None:
             await after
-        await memory.after_run(self._answer_to)
+        spent = any(limit.spent() for limit in limits)
+        await memory.after_run(None if spent else lambda prompt: self._answer_to(prompt, limits))
 
-    async def _answer_to(self, prompt: str) -> str:
-        """Ask the model something outside of the conversation."""
+    async def _answer_to(self, prompt: str, limits: tuple[Limit, ...] | None = None) -> str:
+        """Ask the model something outside of the conversation, within the limits of the run."""
+        self._count_request(self.limits if limits is None else limits)
         message = Message("user", (Text(prompt),))
         async with asyncio.timeout(SUMMARY_SECONDS):
             reply = await whole_reply(self.parts.model, Request("", (), (message,), "", 0))
         self._spent(reply.usage)
         return plain_text(reply.blocks)
+
+    def _count_request(self, limits: tuple[Limit, ...]) -> None:
+        """Count a request outside of the conversation. Raises RequestRefused if a limit is reached."""
+        if reason := next(filter(None, (limit.spent() for limit in limits)), ""):
+            raise RequestRefused(reason)
+        for limit in limits:
+            limit.count()
 
     def _spent(self, usage: Usage) -> None:
         """Count the cost of a request outside of the conversation."""
@@ -461,6 +473,7 @@ class Runtime:
         """A summary by the model, or the reason why there is none. A failure never loses the session."""
         try:
             async with asyncio.timeout(SUMMARY_SECONDS):
+                self._count_request(self.limits if self.working else ())
                 reply = await whole_reply(self.parts.model, self.session.summary_request(focus))
         except TimeoutError:
             return "", f"no answer within {SUMMARY_SECONDS:.0f} s"

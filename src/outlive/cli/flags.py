@@ -17,6 +17,7 @@ HINTS = {
     "max_time": "--max-time sets it",
     "max_tokens": "--max-tokens sets it",
     "max_turns": "--max-turns sets it",
+    "default_turns": "that is the default without a terminal; --max-turns sets another",
     "memory_exists": "to replace it: outlive memory supersede NAME TEXT; or choose another name",
     "needs_confirmation": "only the user can agree to it, with --confirm",
     "no_id": "to create a plan without ids: outlive task create --batch FILE",

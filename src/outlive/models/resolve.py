@@ -111,7 +111,8 @@ def _at_address(name: str, environment: Mapping[str, str]) -> openai.OpenAIModel
 def _first_at(address: str, environment: Mapping[str, str]) -> Model:
     """The first model of a local server; for a remote one the user has to choose."""
     plain = address.startswith("http://")
-    models = in_time(lambda: listed("", address, PROBE_SECONDS), PROBE_SECONDS, []) if plain else []
+    none: list[ServedModel] = []
+    models = in_time(lambda: listed("", address, PROBE_SECONDS), PROBE_SECONDS, none) if plain else none
     if not models:
         raise ModelNotSetUp(
             f"{openai.ADDRESS} is set, but no model", hint="name one: MODEL_ID=openai:NAME", code="name_model"

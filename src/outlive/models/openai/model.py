@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from outlive.models.answer_limit import MAX_REASONED_TOKENS, usual_limit
 from outlive.models.errors import ModelError, ModelNotSetUp, ModelUnavailable, RequestRefused
 from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.openai.chat import ChatApi
@@ -64,9 +65,11 @@ class OpenAIModel(SdkModel):
         self._address = environment.get(ADDRESS) or DEFAULT_ADDRESS
         client = _client(environment, self._address, silence)
         super().__init__(name, replace(known, window=window or known.window), client)
-        enforces = is_official(self._address)
-        self._chat = ChatApi(name, max_tokens, enforces_output=enforces)
-        self._responses = ResponsesApi(name, max_tokens, enforces_output=enforces)
+        official = is_official(self._address)
+        most = max_tokens or usual_limit(known.output)
+        reasoned = max_tokens or usual_limit(known.output, MAX_REASONED_TOKENS)
+        self._chat = ChatApi(name, most, window=self.window, official=official)
+        self._responses = ResponsesApi(name, reasoned, enforces_output=official)
         first = wants_responses(name, self._address) if responses is None else responses
         self._api: ChatApi | ResponsesApi = self._responses if first else self._chat
         self._has_responses = True
