@@ -53,8 +53,8 @@ class Site:
 def serving() -> Iterator[Site]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            site.asked.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
-            status, headers, body = site.pages.get(self.path, (404, {"content-type": "text/plain"}, b"none"))
+            served.asked.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+            status, headers, body = served.pages.get(self.path, (404, {"content-type": "text/plain"}, b"none"))
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
@@ -67,11 +67,11 @@ def serving() -> Iterator[Site]:
             pass
 
     http = ThreadingHTTPServer((HOST, 0), Handler)
-    site = Site(http.server_address[1])
+    served = Site(http.server_address[1])
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
-        yield site
+        yield served
     finally:
         http.shutdown()
         thread.join()
@@ -80,8 +80,8 @@ def serving() -> Iterator[Site]:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    with serving() as site:
-        yield site
+    with serving() as served:
+        yield served
 
 
 @pytest.fixture

@@ -13,12 +13,15 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
+from outlive.agent.cold_cache import cold_notice
 from outlive.agent.context_window import ContextWindow, context_window, keep_window
+from outlive.agent.keyring_keys import keys_from_keyring
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
 from outlive.agent.orphans import OrphanChoice, orphans_of
 from outlive.agent.policies import policy_named
 from outlive.agent.prompt import system_prompt
+from outlive.agent.run_limits import run_limits
 from outlive.agent.runtime import AgentParts, Runtime, Summaries
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
@@ -28,15 +31,14 @@ from outlive.config import Workspace, default_owner, home
 from outlive.config.dotenv import DotEnv
 from outlive.config.mcp_servers import configured_servers, untrusted_notice
 from outlive.config.settings import MIN_WINDOW
-from outlive.context.engine import Engine
 from outlive.errors import ConfigError
 from outlive.events import Event
-from outlive.limits import DefaultTurns, Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
+from outlive.limits import Limit
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
 from outlive.models.errors import ModelNotSetUp
 from outlive.models.local_servers import ServedModel
-from outlive.models.protocol import Model, Price, Usage, found_at
+from outlive.models.protocol import Model, found_at
 from outlive.models.resolve import offered, resolve
 from outlive.secrets import Masker
 from outlive.stores import open_stores
@@ -105,7 +107,10 @@ class AgentFactory:
         self.dotenv = DotEnv(workspace)
         self._mcp = [server for server in configured_servers(workspace) if server.counts]
         tokens = {name: value for server in self._mcp for name, value in server.secrets().items()}
-        self.masker = Masker({**self.dotenv.secrets, **tokens, **os.environ})
+        self._secrets = {**self.dotenv.secrets, **tokens, **os.environ}
+        self.masker = Masker(self._secrets)
+        self.keyring: tuple[str, ...] = ()
+        """The keys that came from the system's keyring."""
         self._model = model
         self._tools = tuple(tools)
         self._notices: list[str] = []
@@ -121,8 +126,16 @@ class AgentFactory:
         """Resolve a model by name, with the fallback of the settings."""
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
+        environment = self._environment()
         try:
-            return resolve(wanted, environment=self._environment(), fallback=fallback)
+            try:
+                return resolve(wanted, environment=environment, fallback=fallback)
+            except ModelNotSetUp:
+                if not (keys := keys_from_keyring(environment, os.environ)):
+                    raise
+            self.keyring = tuple(keys)
+            self.masker = Masker({**self._secrets, **keys})
+            return resolve(wanted, environment=environment | keys, fallback=fallback)
         except ModelNotSetUp as error:
             hint = "\n".join(filter(None, [error.hint, self.dotenv.notice()]))
             raise ModelNotSetUp(error.message, hint=hint, code=error.code) from None
@@ -151,7 +164,7 @@ class AgentFactory:
             catch_up(agent.context, interrupted=interrupted)
             agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
             if opened.due(time.time()) == "cold":
-                agent.notices.append(_cold(opened.engine, model.price))
+                agent.notices.append(cold_notice(opened.engine, model.price))
             agent.notices += [
                 f"still running from before: {orphan.text} (process group {orphan.pid})" for orphan in orphans
             ]
@@ -341,16 +354,14 @@ class AgentFactory:
 
     def _limits(self, spending: Spending) -> Sequence[Limit]:
         options, agent = self.options, self.settings.agent
-        turns, tokens = options.max_turns or agent.get("max_turns"), options.max_tokens or agent.get("max_tokens")
-        cost = agent.get("max_cost") if options.max_cost is None else options.max_cost
-        seconds = agent.get("max_time") if options.max_time is None else options.max_time
-        limits: list[Limit] = [Repetition(), Thrashing()]
-        limits += [Turns(turns)] if turns else []
-        limits += [DefaultTurns(options.default_turns)] if options.default_turns and not turns else []
-        limits += [Tokens(tokens, spending)] if tokens else []
-        limits += [Money(cost, spending)] if cost is not None else []
-        limits += [Time(seconds)] if seconds is not None else []
-        return limits
+        return run_limits(
+            spending,
+            turns=options.max_turns or agent.get("max_turns"),
+            default_turns=options.default_turns,
+            tokens=options.max_tokens or agent.get("max_tokens"),
+            cost=agent.get("max_cost") if options.max_cost is None else options.max_cost,
+            seconds=agent.get("max_time") if options.max_time is None else options.max_time,
+        )
 
     def _remember_mode(self, agent: Runtime, session: str, mode: PermissionMode) -> None:
         """Apply the user's choice, even if it cannot be saved for later."""
@@ -379,16 +390,6 @@ def _checked(options: AgentOptions) -> AgentOptions:
         choices = [choice for part in get_args(get_type_hints(AgentOptions)[name]) for choice in get_args(part)]
         takes = f"it is one of {', '.join(choices)}" if value and isinstance(value, str) and choices else problem
         raise ConfigError(f"{name} = {value!r}: {takes}") from None
-
-
-def _cold(engine: Engine, price: Price | None) -> str:
-    """Say what a pass saves on the next request, because the provider's cache has expired."""
-    as_is, after = engine.used, engine.left_by_pass
-    tokens = f"about {after:,} tokens instead of {as_is:,}"
-    if price:
-        costs = (price.of(Usage(cache_write=count)) for count in (after, as_is))
-        tokens += " (${:.2f} instead of ${:.2f})".format(*costs)
-    return f"the provider's cache has expired, so a pass comes before the next request: {tokens}"
 
 
 def _folder(root: Path, name: str) -> Path:

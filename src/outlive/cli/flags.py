@@ -21,6 +21,7 @@ HINTS = {
     "memory_exists": "to replace it: outlive memory supersede NAME TEXT; or choose another name",
     "needs_confirmation": "only the user can agree to it, with --confirm",
     "no_id": "to create a plan without ids: outlive task create --batch FILE",
+    "all_blocked": "waiting longer will not help: outlive task list shows what is open",
     "nothing_ready_yet": "--wait waits for one",
     "renumber": "--renumber gives the imported tasks new ids",
     "repair": "{hint}, with --repair",
