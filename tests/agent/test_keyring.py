@@ -26,7 +26,7 @@ class InMemory(KeyringBackend):
     priority = 1.0
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.kept: dict[tuple[str, str], str] = {}
         self.locked = False
 

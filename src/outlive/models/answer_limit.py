@@ -19,10 +19,11 @@ def usual_limit(output: int, most: int = MAX_ANSWER_TOKENS) -> int:
 
 
 def answer_limit(request: Request, window: int, most: int) -> int:
-    """Tokens of the answer to a request: `most`, or less where the window is nearly full."""
+    """Tokens of the answer to a request: `most`, or less in a small window and where it is nearly full."""
     if not window:
         return most
-    return max(MIN_ANSWER_TOKENS, min(most, window - int(MARGIN * (request.tokens or _estimate(request)))))
+    left = window - int(MARGIN * (request.tokens or _estimate(request)))
+    return max(MIN_ANSWER_TOKENS, min(most, window // 2, left))
 
 
 def _estimate(request: Request) -> int:

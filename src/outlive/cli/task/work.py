@@ -24,6 +24,7 @@ from outlive.cli.task.common import (
 )
 from outlive.config import default_owner
 from outlive.errors import NothingReady
+from outlive.printable import clean
 from outlive.stores.tasks.protocol import Fit
 from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import DEFAULT_TTL, TaskGraph
@@ -137,7 +138,7 @@ def _waited(claim: Callable[[], Task]) -> Task:
         code = WAIT_CODES.get(error.code)
         if code is None:
             raise
-        done(shown(error))
+        click.echo(clean(shown(error)), err=True)
         sys.exit(code)
 
 
