@@ -75,7 +75,7 @@ def _models() -> dict[str, Reader]:
     from outlive.models.answer_text import CALL_OR_ECHO, AnswerText, without_echo
     from outlive.models.failures import nearest
     from outlive.models.repair import Brackets, read_arguments
-    from outlive.models.text_calls import calls_in
+    from outlive.models.written_calls.reading import calls_in
     from outlive.tools.builtin.standard import standard_tools
     from outlive.tools.toolbox import Toolbox
 

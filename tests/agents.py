@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from outlive.agent import Session
-from outlive.agent.runtime import AgentParts, Runtime
+from outlive.agent.parts import AgentParts
+from outlive.agent.runtime import Runtime
 from outlive.agent.spending import Spending
 from outlive.agent.subagents import Subagents
 from outlive.events import Event

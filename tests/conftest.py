@@ -42,7 +42,7 @@ settings.register_profile(
 settings.load_profile("anywhere")
 
 
-LARGEST_PROCESS = 2**30
+MAX_PROCESS_BYTES = 2**30
 """Bytes that a process running tests may take up at most; the suite has to pass on a small machine."""
 PEAKS = pytest.StashKey[dict[str, tuple[int, str]]]()
 """Of each process: its peak in bytes, and the test that raised it most."""
@@ -109,11 +109,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def too_large(config: pytest.Config) -> bool:
-    return max(peak for peak, _ in config.stash[PEAKS].values()) > LARGEST_PROCESS
+    return max(peak for peak, _ in config.stash[PEAKS].values()) > MAX_PROCESS_BYTES
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    verdict = f": MORE THAN {LARGEST_PROCESS // 2**20} MB, which fails the run" if too_large(config) else ""
+    verdict = f": MORE THAN {MAX_PROCESS_BYTES // 2**20} MB, which fails the run" if too_large(config) else ""
     terminalreporter.write_line(f"memory at its peak, and the test that took most of it{verdict}")
     for name, (peak, test) in sorted(config.stash[PEAKS].items()):
         terminalreporter.write_line(f"  {name} {peak / 2**20:.0f} MB {test}")

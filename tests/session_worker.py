@@ -12,7 +12,7 @@ from outlive.stores import open_stores
 from tests.talk import step
 
 WINDOW = 6_000
-MOST = 4_000
+MAX_EVENTS = 4_000
 """Events of a worker that nobody kills: its reader has to hold them all in memory."""
 
 
@@ -20,7 +20,7 @@ def main(job: str, url: str, name: str) -> None:
     store = open_stores(url, durability="full").logs
     session = Session.resume(store, name, window=WINDOW)
     if job == "append":
-        for number in range(MOST):
+        for number in range(MAX_EVENTS):
             size = {0: 30_000, 1: 5_000}.get(number % 49, number % 7 * 100)
             event = session.log(Checkpointed, label="test", data={"x": "x" * size})
             say(event.id)

@@ -168,14 +168,14 @@ def test_a_public_class_name_has_one_home() -> None:
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}
 
 
-LARGE = {"tools/builtin": 30}
-"""Rooms in which every file is one more of the same kind: one tool a file."""
+LARGE = {"tools/builtin": 30, ".": 20, "context": 20, "context/passes": 20, "cli/chat": 20}
+"""Rooms that may hold more: one tool a file; the package itself; the context engine; the terminal."""
 
 
 def test_no_room_is_crowded() -> None:
     for folder in {path.parent for path in MODULES.values()}:
         name = folder.relative_to(SOURCE / "outlive").as_posix()
-        assert len(list(folder.glob("*.py"))) <= LARGE.get(name, 20), f"{name} holds too many files at one level"
+        assert len(list(folder.glob("*.py"))) <= LARGE.get(name, 16), f"{name} holds too many files at one level"
 
 
 LOOK = """

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from outlive.models import call_forms, text_calls
 from outlive.models.repair import object_at
-from outlive.models.text_calls import calls_in
+from outlive.models.written_calls import forms, reading
+from outlive.models.written_calls.reading import calls_in
 from outlive.tools.builtin.standard import standard_tools
 from outlive.tools.files import closest_match
 from outlive.tools.files.closest_match import why_not_found
@@ -81,7 +81,7 @@ def test_the_closest_match_compares_few_places_of_near_identical_lines(
 @pytest.mark.parametrize("text", [*TEXTS.values()], ids=map(repr, TEXTS))
 def test_the_search_for_calls_decodes_no_more_than_its_share(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
-    decode, repair = call_forms.decode, object_at
+    decode, repair = forms.decode, object_at
 
     def decoding(given: str, at: int = 0) -> Any:
         try:
@@ -96,11 +96,11 @@ def test_the_search_for_calls_decodes_no_more_than_its_share(text: str, monkeypa
         read.append(len(given) - at)
         return repair(given, at, **options)
 
-    monkeypatch.setattr(text_calls, "decode", decoding)
-    monkeypatch.setattr(text_calls, "object_at", repairing)
+    monkeypatch.setattr(reading, "decode", decoding)
+    monkeypatch.setattr(reading, "object_at", repairing)
     calls_in(text, SCHEMAS)
-    assert sum(read) <= text_calls.MAX_DECODED_CHARS + 3 * SIZE
-    assert len(read) <= text_calls.MAX_DECODED_CHARS
+    assert sum(read) <= reading.MAX_DECODED_CHARS + 3 * SIZE
+    assert len(read) <= reading.MAX_DECODED_CHARS
 
 
 def test_a_diff_of_lines_that_are_alike_in_many_ways_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

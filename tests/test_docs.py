@@ -144,6 +144,15 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize(
+    "page", [*sorted((ROOT / "docs").glob("*.md")), ROOT / "ARCHITECTURE.md"], ids=lambda p: p.name
+)
+def test_modules_that_documents_name_are_there(page: Path) -> None:
+    named = re.findall(r"`(?:src/)?(?:outlive/)?((?:\w+/)+\w+\.py)`", page.read_text())
+    ours = [name for name in named if (ROOT / "src/outlive" / name.partition("/")[0]).is_dir()]
+    assert [name for name in ours if not (ROOT / "src/outlive" / name).exists()] == []
+
+
 def test_every_dependency_has_its_reason() -> None:
     reasons = (ROOT / "docs" / "dependencies.md").read_text()
     import tomllib

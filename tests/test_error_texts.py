@@ -16,6 +16,8 @@ def texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """All strings but docstrings, single words, and what declares an option or shows how to use a command."""
     left_out: set[int] = set()
     for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            left_out.add(id(node.value))  # describes the attribute above it
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             if node.body and isinstance(node.body[0], ast.Expr):
                 left_out.update(map(id, ast.walk(node.body[0])))

@@ -4,16 +4,27 @@ import ast
 import importlib
 import re
 
+import click
 import pytest
 
 import outlive
 from outlive import errors
+from outlive.cli.app import cli
 from outlive.cli.flags import HINTS, shown
 from outlive.errors import BlockedError, OutliveError, UnknownTask
 from outlive.limits import Limit
 from tests.test_architecture import MODULES, room
+from tests.test_error_texts import texts
 
 FLAG = re.compile(r"(?<![\w-])--[a-z]")
+COMMAND = re.compile(FLAG.pattern + rf"|\boutlive (?:{'|'.join(cli.list_commands(click.Context(cli)))})\b")
+WITHOUT_COMMANDS = ("outlive.stores", "outlive.tasks", "outlive.memory")
+TEXTS_WITH_COMMANDS = {
+    "outlive.memory.index": "the last line of MEMORY.md says how to see the rest",
+    "outlive.memory.prompt_block": "a shortened memory says how to read the rest",
+    "outlive.memory.learning.candidate": "what was learned is told with the way to undo it",
+}
+"""Texts that are neither problems nor errors."""
 FACES = ("outlive.cli", "outlive.clients", "outlive.mcp", "outlive.testing")
 
 
@@ -74,8 +85,17 @@ def test_the_command_line_says_one_sentence_or_two() -> None:
     assert shown(OutliveError("it is held", hint="wait")) == "it is held; wait"
     assert shown(OutliveError("bad. Nothing was done", hint="mend it")) == "bad. Nothing was done. Mend it"
     assert shown(OutliveError("no. Did you mean 2?", hint="look")) == "no. Did you mean 2? Look"
-    repair = OutliveError("it is bad", hint="`outlive task doctor` can set it right", code="repair")
-    assert shown(repair) == "it is bad; `outlive task doctor` can set it right, with --repair", "its own hint stays"
+    repair = OutliveError("it is bad", hint="a repair sets it right", code="repair_tasks")
+    assert shown(repair) == "it is bad; a repair sets it right: outlive task doctor --repair", "its own hint stays"
+
+
+def test_the_command_line_fills_in_the_data_of_an_error() -> None:
+    stale = OutliveError("it is stale", hint="release it", code="stale_lease", id=7, owner="ann b")
+    assert shown(stale) == "it is stale; release it: outlive task release 7 --owner 'ann b'"
+    nothing = OutliveError("it is stale", hint="release it", code="stale_lease")
+    assert shown(nothing) == "it is stale; release it: outlive task release ID --owner OWNER"
+    braces = OutliveError("odd {name}", hint="see {this}", code="drop_dependencies", id="{a}")
+    assert shown(braces) == "odd {name}; see {this}: outlive task update '{a}' DROPPED", "texts are no templates"
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if room(name) not in FACES])
@@ -86,7 +106,19 @@ def test_no_error_of_the_library_speaks_of_flags(module: str) -> None:
             assert [text for text in texts if isinstance(text, str) and FLAG.search(text)] == [], node.lineno
 
 
+@pytest.mark.parametrize("module", [name for name in MODULES if room(name) in WITHOUT_COMMANDS])
+def test_no_text_of_the_stores_and_their_rules_speaks_of_commands(module: str) -> None:
+    found = [(line, text) for line, text in texts(ast.parse(MODULES[module].read_text())) if COMMAND.search(text)]
+    assert [text for _, text in found if module not in TEXTS_WITH_COMMANDS] == [], f"{module}: give a code: {found}"
+
+
+def test_the_rule_for_commands_would_notice_one() -> None:
+    for text in ("fix it with --repair", "see: outlive task doctor", "`outlive memory undo` helps"):
+        assert COMMAND.search(text), text
+    assert not COMMAND.search("upgrade outlive to read it")
+
+
 def test_every_code_with_a_flag_is_one_that_is_used() -> None:
     sources = "".join(path.read_text() for name, path in MODULES.items() if room(name) not in FACES)
     known = {kind.code for kind in classes()} | {kind.name for kind in Limit.__subclasses__()}
-    assert [code for code in HINTS if code not in known and f'code="{code}"' not in sources] == []
+    assert [code for code in HINTS if code not in known and f'"{code}"' not in sources] == []

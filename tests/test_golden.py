@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from outlive.agent import Session
-from outlive.agent.orphans import orphans_of
+from outlive.agent.commands.orphans import orphans_of
 from outlive.agent.recall import pages_of
 from outlive.context.validity import problems
-from outlive.events import PermissionAnswered, PermissionAsked, Unknown, decode, encode
+from outlive.events import UNREAD, FilesChanged, PermissionAnswered, PermissionAsked, Unknown, decode, encode
+from outlive.origin import user_words
 from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
 from outlive.stores.logs.files import FileLogStore
 
@@ -47,7 +48,7 @@ def test_a_log_of_version_1_is_read_whole(store: FileLogStore) -> None:
 
 
 def test_its_handles_mean_what_they_meant(store: FileLogStore) -> None:
-    """Handles stand in digests that were written long ago, so the way pages are cut is part of the format."""
+    """Digests that were written long ago contain handles, so the way pages are cut is part of the format."""
     pages = pages_of(store.read("golden").events)
     expected = json.loads((GOLDEN / "pages.json").read_text())
     assert [pages.get(number).text for number in range(1, len(pages) + 1)] == expected
@@ -80,6 +81,23 @@ def test_a_log_of_version_3_is_read_whole_and_goes_on(tmp_path: Path) -> None:
         assert orphans_of("golden", session.started, store) == [], "it is the process of another machine"
         assert session.settle() == 1
         assert not problems(session.next_request().messages)
+
+
+# -- version 4: texts with their origin, a directive of the user, a pass
+
+
+def test_a_log_of_version_4_says_whose_words_are_whose(tmp_path: Path) -> None:
+    golden = GOLDEN.parent / "session_v4"
+    lines = (golden / "log.jsonl").read_bytes().splitlines()
+    assert [encode(decode(line)) for line in lines] == lines
+    with Session.resume(placed(tmp_path, golden), "golden", window=8_000) as session:
+        words = [user_words(unit.blocks) for unit in session.engine.history.units if unit.kind == "user"]
+        assert words == ["Never push to main. Fix the parser.", "Use tabs from now on.", "And the docs."]
+        assert [given.text for given in session.state.directives] == ["Never push to main.", "Use tabs from now on."]
+        assert not problems(session.next_request().messages)
+        assert "parse_0_20(" not in str(session.engine.shown())
+        session.undo_pass()
+        assert "parse_0_20(" in str(session.engine.shown())
 
 
 # -- version 5: state blocks, a pass between them, a result that came late; version 6: a digest in segments;
@@ -140,3 +158,17 @@ def test_who_was_asked_and_who_answered_is_read() -> None:
     assert isinstance(answered, PermissionAnswered)
     assert answered.call_id == asked.call_id
     assert answered.by == "ada in Firefox 1f2e at 127.0.0.1"
+
+
+def test_which_files_changed_is_read() -> None:
+    lines = (GOLDEN.parent / "session_v10" / "log.jsonl").read_bytes().splitlines()
+    events = [decode(line) for line in lines]
+    assert [encode(event) for event in events] == lines
+    changed, restored = (event for event in events if isinstance(event, FilesChanged))
+    assert [(file.path, file.before == UNREAD, file.kept) for file in changed.files] == [
+        ("beds.txt", False, True),
+        ("map.tiff", True, False),
+        ("old.txt", False, True),
+    ]
+    assert (changed.call_id, changed.more) == ("c1", 2)
+    assert (restored.call_id, restored.files[0].after) == ("", "")

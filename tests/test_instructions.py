@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.instructions import instructs, is_standing, standing
+from tests.instruction_sentences import OTHERS, RULES
 
 TABLE: list[dict[str, Any]] = json.loads((Path(__file__).parent / "context/standing_sentences.json").read_text())
 """Messages, and which of their sentences are standing instructions. Written before the rules, not changed to fit."""
@@ -586,3 +587,31 @@ def test_a_sentence_that_goes_on_in_the_next_line_is_quoted_whole() -> None:
 
 def test_a_long_word_among_many_is_read_in_linear_time() -> None:
     assert not instructs("no " + "a" * 250 + " b" * 20)
+
+
+def test_of_sentences_that_no_rule_was_fitted_to_most_rules_are_found_and_nothing_else() -> None:
+    found = [sentence for sentence in RULES if is_standing(sentence)]
+    assert len(found) >= 38, set(RULES).difference(found)
+    assert [sentence for sentence in OTHERS if is_standing(sentence)] == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "once"),
+    [
+        ("Customer names must never be printed.", "The customer must never have been asked."),
+        ("Employees should not share badges.", "The results should not surprise us."),
+        ("vendor/ is off limits.", "Access is forbidden when I open the page."),
+        ("Nobody may push to main.", "Nobody may have noticed."),
+        ("Only the notary may sign.", "Only he may know."),
+        ("Leave vendor/ alone.", "Leave me alone."),
+        ("Keep customer data on this machine.", "Keep the header in the left column."),
+        ("When a seal is broken, stop and call me.", "When a user logs in, the page reloads."),
+        ("Once a contract is signed, lock the file.", "Once all items are logged, delete the file."),
+        ("Do not commit before Ilse Varga has seen the list", "Do not restart the worker before the queue is empty."),
+        ("Never plant mint.", "Never tested it."),
+        ("Name every owner in the report.", "Update every caller of parse."),
+    ],
+)
+def test_a_rule_is_told_from_a_remark_by_its_structure(rule: str, once: str) -> None:
+    assert is_standing(rule)
+    assert not is_standing(once)

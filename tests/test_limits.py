@@ -12,7 +12,7 @@ from outlive.messages import ToolCall
 from outlive.request import Request
 from outlive.tools.protocol import ToolOutcome
 
-MOST = 6
+MAX_TURNS = 6
 
 
 def step(name: str, outcome: str = "same") -> Round:
@@ -25,20 +25,20 @@ def names_of(length: int) -> list[str]:
 
 @given(length=st.integers(1, MAX_ROUND_STEPS), before=st.lists(st.sampled_from("abcdefgh"), max_size=12))
 def test_a_round_of_any_length_up_to_five_ends_after_so_many_times(length: int, before: list[str]) -> None:
-    limit = Repetition(MOST)
+    limit = Repetition(MAX_TURNS)
     for number, name in enumerate(before):
         assert not limit.after(step(name, f"outcome {number}"))
-    said = [limit.after(step(name)) for name in islice(cycle(names_of(length)), length * MOST)]
-    assert said[:-1] == [""] * (length * MOST - 1)
-    assert f"{MOST} times in a row" in said[-1]
+    said = [limit.after(step(name)) for name in islice(cycle(names_of(length)), length * MAX_TURNS)]
+    assert said[:-1] == [""] * (length * MAX_TURNS - 1)
+    assert f"{MAX_TURNS} times in a row" in said[-1]
     assert all(name in said[-1] for name in names_of(length))
 
 
-@given(length=st.integers(1, MAX_ROUND_STEPS), rounds=st.integers(1, 4 * MOST), at=st.data())
+@given(length=st.integers(1, MAX_ROUND_STEPS), rounds=st.integers(1, 4 * MAX_TURNS), at=st.data())
 def test_a_round_in_which_one_outcome_differs_each_time_is_progress(
     length: int, rounds: int, at: st.DataObject
 ) -> None:
-    limit = Repetition(MOST)
+    limit = Repetition(MAX_TURNS)
     changing = at.draw(st.integers(0, length - 1))
     for number in range(rounds):
         for place, name in enumerate(names_of(length)):
@@ -47,17 +47,17 @@ def test_a_round_in_which_one_outcome_differs_each_time_is_progress(
 
 @given(length=st.integers(1, MAX_ROUND_STEPS))
 def test_the_model_is_told_once_halfway(length: int) -> None:
-    limit = Repetition(MOST)
+    limit = Repetition(MAX_TURNS)
     hints = []
-    for name in islice(cycle(names_of(length)), length * MOST - 1):
+    for name in islice(cycle(names_of(length)), length * MAX_TURNS - 1):
         limit.after(step(name))
         hints.append(limit.hint())
-    assert [number for number, hint in enumerate(hints, 1) if hint] == [length * MOST // 2]
+    assert [number for number, hint in enumerate(hints, 1) if hint] == [length * MAX_TURNS // 2]
     assert "Try something else" in "".join(hints)
 
 
 def test_a_longer_round_than_five_is_not_taken_for_one() -> None:
-    limit = Repetition(MOST)
+    limit = Repetition(MAX_TURNS)
     assert not any(limit.after(step(name)) for name in islice(cycle(names_of(MAX_ROUND_STEPS + 1)), 100))
 
 

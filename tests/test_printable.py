@@ -60,7 +60,7 @@ def test_a_text_becomes_one_harmless_line(raw: str, expected: str) -> None:
 
 
 @given(anything)
-@pytest.mark.parametrize("look", ["colour", "mono", "plain"])
+@pytest.mark.parametrize("look", ["terminal", "dark", "light", "none", "plain"])
 def test_only_our_own_styles_become_codes(look: Look, text: str) -> None:
     painter = Painter(60, look)
     call = ToolCall("1", text, {"command": text, "old_text": text, "new_text": "x", "path": text})

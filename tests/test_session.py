@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from outlive.agent import Session
-from outlive.agent.forking import CannotFork, fork
+from outlive.agent.log.forking import CannotFork, fork
 from outlive.agent.recall import pages_of
 from outlive.agent.session import NothingToUndo
 from outlive.agent.tool_session import SessionAdapter
@@ -83,9 +83,9 @@ def test_a_resumed_session_sends_the_same_bytes(engine: Engine) -> None:
 
 
 def full_state(store: LogStore) -> object:
-    from outlive.state import rebuild
+    from tests.working_state import state_of
 
-    return rebuild(full_log(store, "s").events)
+    return state_of(full_log(store, "s").events)
 
 
 def test_two_lives_make_the_same_log_as_one(store: FileLogStore) -> None:

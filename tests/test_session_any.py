@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive.agent import Session
-from outlive.agent.forking import fork
+from outlive.agent.log.forking import fork
 from outlive.agent.session import NothingToUndo
 from outlive.context.validity import problems
 from outlive.stores.logs.files import FileLogStore

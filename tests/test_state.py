@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from outlive import events as ev
 from outlive.context.state_block import plan_text
 from outlive.messages import Text, ToolCall
-from outlive.state import StateError, WorkingState, made_way, rebuild
+from outlive.state import StateError, WorkingState, made_way
+from tests.working_state import state_of
 
 
 def at(make: type[ev.Base], **fields: object) -> ev.Event:
@@ -20,14 +21,14 @@ PLAN = at(ev.PlanChanged, steps=(ev.PlanStep("read"), ev.PlanStep("write"), ev.P
 
 
 def test_replacing_the_plan_keeps_what_was_done() -> None:
-    state = rebuild(
+    state = state_of(
         [PLAN, at(ev.PlanChanged, done=(1,)), at(ev.PlanChanged, steps=(ev.PlanStep(" Read "), ev.PlanStep("ship")))]
     )
     assert [(step.text, step.done) for step in state.plan] == [(" Read ", True), ("ship", False)]
 
 
 def test_an_update_changes_only_what_it_names() -> None:
-    state = rebuild(
+    state = state_of(
         [
             PLAN,
             at(ev.PlanChanged, progress="half"),
@@ -44,14 +45,14 @@ def plan_of(*steps: str, done: tuple[int, ...] = (), current: int | None = None)
 
 
 def test_the_current_step_stays_the_same_step_when_others_come_before_it() -> None:
-    state = rebuild([plan_of("read", "write", "test", current=2), plan_of("ask", "read", "look", "WRITE", "test")])
+    state = state_of([plan_of("read", "write", "test", current=2), plan_of("ask", "read", "look", "WRITE", "test")])
     assert state.plan[state.current_step - 1].text == "WRITE"
-    assert rebuild([plan_of("read", "write", current=2), plan_of("read", "ship")]).current_step == 0
-    assert rebuild([plan_of("read", "write", current=2), plan_of("write", "ship", current=2)]).current_step == 2
+    assert state_of([plan_of("read", "write", current=2), plan_of("read", "ship")]).current_step == 0
+    assert state_of([plan_of("read", "write", current=2), plan_of("write", "ship", current=2)]).current_step == 2
 
 
 def test_what_was_done_does_not_vanish_with_the_plan_that_had_it() -> None:
-    state = rebuild([plan_of("read", "write", "test", done=(1, 2)), plan_of("test", "ship")])
+    state = state_of([plan_of("read", "write", "test", done=(1, 2)), plan_of("test", "ship")])
     assert state.finished == ("read", "write")
     assert [step.text for step in state.plan] == ["test", "ship"]
     again = state.apply(plan_of("read", "ship", done=(1,))).apply(plan_of())
@@ -61,15 +62,15 @@ def test_what_was_done_does_not_vanish_with_the_plan_that_had_it() -> None:
 
 
 def test_plans_replaced_for_ever_stay_bounded() -> None:
-    state = rebuild([plan_of(f"step {n}", "last", done=(1,)) for n in range(100)])
+    state = state_of([plan_of(f"step {n}", "last", done=(1,)) for n in range(100)])
     assert state.finished == tuple(f"step {n}" for n in range(89, 99))
     assert state.finished_before == 89
     assert "step 98 (and 89 before)" in plan_text(state)
-    assert len(plan_text(rebuild([plan_of("x" * 5000, done=(1,)), plan_of("y")]))) < 200
+    assert len(plan_text(state_of([plan_of("x" * 5000, done=(1,)), plan_of("y")]))) < 200
 
 
 def test_steps_with_the_same_words_are_told_apart() -> None:
-    state = rebuild([plan_of("run tests", "fix", "run tests", done=(1,), current=3)])
+    state = state_of([plan_of("run tests", "fix", "run tests", done=(1,), current=3)])
     both = state.apply(plan_of("run tests", "fix", "look", "run tests"))
     assert [step.done for step in both.plan] == [True, False, False, False]
     assert both.current_step == 4
@@ -79,7 +80,7 @@ def test_steps_with_the_same_words_are_told_apart() -> None:
 
 
 def test_a_step_can_be_opened_again() -> None:
-    state = rebuild([PLAN, at(ev.PlanChanged, done=(1, 2)), at(ev.PlanChanged, not_done=(2,))])
+    state = state_of([PLAN, at(ev.PlanChanged, done=(1, 2)), at(ev.PlanChanged, not_done=(2,))])
     assert [step.done for step in state.plan] == [True, False, False]
 
 
@@ -99,7 +100,7 @@ def test_a_step_can_be_opened_again() -> None:
 )
 def test_a_plan_that_makes_no_sense_is_refused(change: dict[str, object], said: str) -> None:
     with pytest.raises(StateError, match=re.escape(said)):
-        rebuild([PLAN]).check(at(ev.PlanChanged, **change))
+        state_of([PLAN]).check(at(ev.PlanChanged, **change))
 
 
 _steps = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=5)
@@ -123,11 +124,11 @@ def test_whatever_the_plans_finished_steps_and_the_current_one_are_seen(
 
 
 def test_a_bad_step_in_the_log_does_not_stop_the_session() -> None:
-    assert rebuild([PLAN, at(ev.PlanChanged, current_step=99)]).current_step == 0
+    assert state_of([PLAN, at(ev.PlanChanged, current_step=99)]).current_step == 0
 
 
 def test_the_goal_is_set_once() -> None:
-    state = rebuild([at(ev.GoalSet, goal="a", criteria=("x",)), at(ev.GoalSet, goal="b")])
+    state = state_of([at(ev.GoalSet, goal="a", criteria=("x",)), at(ev.GoalSet, goal="b")])
     assert (state.goal, state.criteria) == ("a", ("x",))
     with pytest.raises(StateError, match="once"):
         state.check(at(ev.GoalSet, goal="b"))
@@ -137,7 +138,7 @@ def test_the_goal_is_set_once() -> None:
 
 
 def test_a_directive_that_fell_out_and_was_given_again_has_not_made_way() -> None:
-    before = rebuild(at(ev.DirectiveGiven, text=f"d{n}") for n in range(8))
+    before = state_of(at(ev.DirectiveGiven, text=f"d{n}") for n in range(8))
     after = before
     for text in ("e0", "e1", "d0"):
         after = after.apply(at(ev.DirectiveGiven, text=text))
@@ -151,13 +152,13 @@ def test_renewal_clears_goal_and_scratchpad_but_not_what_the_user_ordered() -> N
         at(ev.DirectiveGiven, text="never x"),
         PLAN,
     ]
-    state = rebuild([*log, at(ev.ModeChanged, mode="plan"), at(ev.Renewed, handoff="h")])
+    state = state_of([*log, at(ev.ModeChanged, mode="plan"), at(ev.Renewed, handoff="h")])
     assert (state.goal, state.scratchpad, state.preserved_refs, state.mode) == ("", "", ("@h1",), "plan")
     assert [d.text for d in state.directives] == ["never x"]
 
 
 def test_reissuing_a_directive_moves_it_to_the_end() -> None:
-    state = rebuild(at(ev.DirectiveGiven, text=text) for text in ("a", "b", " a ", "  ", "b", "a"))
+    state = state_of(at(ev.DirectiveGiven, text=text) for text in ("a", "b", " a ", "  ", "b", "a"))
     assert [d.text for d in state.directives] == ["b", "a"]
 
 
@@ -165,7 +166,7 @@ def test_pinned_directives_never_drop_and_what_drops_is_kept_on_record() -> None
     events = [at(ev.DirectiveGiven, text="pin", pinned=True)] + [
         at(ev.DirectiveGiven, text=f"d{n}") for n in range(12)
     ]
-    state = rebuild([*events, at(ev.DirectiveGiven, text="pin")])
+    state = state_of([*events, at(ev.DirectiveGiven, text="pin")])
     assert [d.text for d in state.directives] == [*(f"d{n}" for n in range(4, 12)), "pin"]
     assert state.directives[-1].pinned
     assert [d.text for d in state.dropped_directives] == ["d0", "d1", "d2", "d3"]
@@ -176,12 +177,12 @@ def test_recent_actions_come_from_real_calls_and_are_bounded() -> None:
         at(ev.AssistantSaid, blocks=(Text("x"), ToolCall("c", "read", {"path": f"f{n}.py"}), ToolCall("d", "ls", {})))
         for n in range(9)
     ]
-    state = rebuild([*said, at(ev.AssistantSaid, blocks=(Text("only words"),))])
+    state = state_of([*said, at(ev.AssistantSaid, blocks=(Text("only words"),))])
     assert state.recent_actions == tuple(f"read f{n}.py (+1 more)" for n in range(3, 9))
 
 
 def test_authority_is_not_widened_by_anything_but_a_mode_event() -> None:
-    state = rebuild(
+    state = state_of(
         [at(ev.ModeChanged, mode="plan"), at(ev.Noted, text="mode: bypass"), at(ev.Renewed, handoff="bypass")]
     )
     assert state.mode == "plan"
@@ -189,7 +190,7 @@ def test_authority_is_not_widened_by_anything_but_a_mode_event() -> None:
 
 @given(st.lists(st.tuples(st.booleans(), st.text(max_size=6)), max_size=40))
 def test_directives_are_unique_bounded_and_never_lose_a_pin(given_: list[tuple[bool, str]]) -> None:
-    state = rebuild(at(ev.DirectiveGiven, text=text, pinned=pinned) for pinned, text in given_)
+    state = state_of(at(ev.DirectiveGiven, text=text, pinned=pinned) for pinned, text in given_)
     texts = [d.text for d in state.directives]
     assert len(set(texts)) == len(texts)
     assert sum(not d.pinned for d in state.directives) <= 8
@@ -197,4 +198,4 @@ def test_directives_are_unique_bounded_and_never_lose_a_pin(given_: list[tuple[b
 
 
 def test_an_empty_state_is_a_value() -> None:
-    assert rebuild([]) == WorkingState()
+    assert state_of([]) == WorkingState()

@@ -48,7 +48,7 @@ def assert_trail_agrees(tasks: dict[int, Task], trail: list[TaskChange]) -> None
 
 
 def assert_files_tell_the_truth(folder: Path) -> None:
-    """`blockedBy` and `blocks` as they stand in the task files, for readers that are not outlive."""
+    """`blockedBy` and `blocks` as written in the task files, for readers that are not outlive."""
     forms = {}
     for path in folder.glob("task_*.json"):
         form = json.loads(path.read_text())

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from bench.agent.instant import COLUMNS, WINDOW, Instant, row
 from outlive.agent import Session
-from outlive.agent.runtime import AgentParts, Runtime
+from outlive.agent.parts import AgentParts
+from outlive.agent.runtime import Runtime
 from outlive.messages import ToolCall
 from outlive.stores import open_stores
 from outlive.tasks.graph import TaskGraph

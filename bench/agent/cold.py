@@ -23,23 +23,7 @@ MODEL = "anthropic:claude-sonnet-4-6"
 TIMES = 11
 SESSIONS = 30
 MANY = 10_000
-_STAGES = """
-import sys, time
-marks = [("python", time.monotonic())]
-def mark(name):
-    marks.append((name, time.monotonic()))
-import outlive.cli.app
-mark("click and the options")
-import outlive.cli.agent.start, outlive.cli.agent.headless
-mark("our modules")
-from outlive.config import Workspace
-from outlive.agent.factory import Opener, Options
-agent = Opener(Workspace.find(), Options(model=sys.argv[1])).open()
-mark("session, client and SDK")
-import asyncio, json
-asyncio.run(agent.ask("hello"))
-print(json.dumps(marks))
-"""
+STAGES = str(Path(__file__).with_name("stages.py"))
 
 
 def measure(_: int) -> None:
@@ -67,7 +51,7 @@ def _first_request(root: Path) -> None:
             _run(["-m", "outlive", "-p", "hello", "--model", MODEL], root, environment)
             whole.append(arrived[-1] - began)
             before = time.monotonic()
-            marks = json.loads(_run(["-c", _STAGES, MODEL], root, environment))
+            marks = json.loads(_run([STAGES, MODEL], root, environment))
             for name, at in (*marks, ("prompt to request", arrived[-1])):
                 stages.setdefault(name, []).append(at - before)
                 before = at
@@ -103,11 +87,11 @@ def _searches(root: Path) -> None:
 
 def _embed(root: Path) -> None:
     """Made-up vectors in the cache: real ones would take minutes, and a search does not care."""
-    book = Memories.open("files:.tasks", base=root)
-    cache = cache_of(book)
+    memories = Memories.open("files:.tasks", base=root)
+    cache = cache_of(memories)
     if cache is not None:
-        embedded([entry_of(memory) for memory in book.all()], cache)
-    book.close()
+        embedded([entry_of(memory) for memory in memories.all()], cache)
+    memories.close()
 
 
 def _timed(name: str, words: Sequence[str], root: Path) -> None:

@@ -159,15 +159,15 @@ def _growth(place: Workspace, turns: int) -> None:
 
 
 async def _work(place: Workspace, turns: int, watcher: Callable[[Any], None]) -> None:
-    opener = AgentFactory(place, AgentOptions(mode="bypass", window=WINDOW), model=Worker(turns))
-    newest = next(iter(opener.logs.sessions()), None)
-    agent = opener.open(newest.id if newest else None)
+    factory = AgentFactory(place, AgentOptions(mode="bypass", window=WINDOW), model=Worker(turns))
+    newest = next(iter(factory.logs.sessions()), None)
+    agent = factory.open(newest.id if newest else None)
     agent.watch(watcher)
     ending = await (agent.go_on() if newest and agent.unfinished else agent.ask("Work through all the rounds."))
     if ending.stop_reason != "done":
         raise SystemExit(f"it ended by {ending.stop_reason}: {ending.detail}")
     await agent.close()
-    opener.close()
+    factory.close()
 
 
 def _megabytes() -> float:

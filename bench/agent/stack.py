@@ -72,8 +72,8 @@ def measure(turns: int) -> None:
 
 async def _work(place: Workspace, model: Watched, turns: int) -> tuple[str, list[float]]:
     """The whole session; its name, and the milliseconds from each prompt to its first request."""
-    opener = AgentFactory(place, AgentOptions(mode="bypass"), model=model)
-    agent = opener.open()
+    factory = AgentFactory(place, AgentOptions(mode="bypass"), model=model)
+    agent = factory.open()
     model.tools = Timed(agent)
     prompts = []
     for number in range(turns // RUN):
@@ -83,7 +83,7 @@ async def _work(place: Workspace, model: Watched, turns: int) -> tuple[str, list
             raise SystemExit(f"the run ended by {ending.stop_reason}: {ending.detail}")
         prompts.append((model.asked[count] - said) * 1000)
     await agent.close()
-    opener.close()
+    factory.close()
     return agent.session.id, prompts
 
 
@@ -92,15 +92,15 @@ def _resumed(place: Workspace, session: str) -> tuple[float, float]:
     whole, reading = [], []
     for _ in range(3):
         began = time.perf_counter()
-        opener = AgentFactory(place, AgentOptions(mode="bypass"), model=Watched())
-        agent = opener.open(session)
+        factory = AgentFactory(place, AgentOptions(mode="bypass"), model=Watched())
+        agent = factory.open(session)
         agent.session.next_request()
         whole.append(time.perf_counter() - began)
         asyncio.run(agent.close())
         began = time.perf_counter()
-        opener.logs.read(session)
+        factory.logs.read(session)
         reading.append(time.perf_counter() - began)
-        opener.close()
+        factory.close()
     return statistics.median(whole), statistics.median(reading)
 
 

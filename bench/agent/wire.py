@@ -15,7 +15,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from outlive import Agent, tool
-from outlive.agent.runtime import Summaries
+from outlive.agent.parts import Summaries
 from outlive.messages import Message, Text
 from outlive.models.anthropic.model import AnthropicModel
 from outlive.models.protocol import Reply

@@ -44,7 +44,7 @@ def workspace(*, durability: str = "full", memories: int = MEMORIES) -> Iterator
 
 def remember(root: Path, count: int) -> None:
     """Put memories there, all in one step."""
-    book = Memories.open("files:.tasks", base=root, durability="process")
+    memories = Memories.open("files:.tasks", base=root, durability="process")
 
     def put(writer: MemoryWriter) -> None:
         for number, entry in enumerate(made_up(count)):
@@ -63,8 +63,8 @@ def remember(root: Path, count: int) -> None:
             )
         writer.record("import")
 
-    book.write("project", put)
-    book.close()
+    memories.write("project", put)
+    memories.close()
 
 
 def path_of(number: int) -> str:

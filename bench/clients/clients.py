@@ -26,6 +26,9 @@ class Client:
     transcripts: ClassVar[str] = ""
     """Where its transcripts are, below the home."""
 
+    life: ClassVar[tuple[float, float]] = (0.05, 0.6)
+    """Seconds between two kills, long enough for it to start and do something."""
+
     def __init__(self, home: Path) -> None:
         self.home = home
         self.session = ""
@@ -186,6 +189,7 @@ class Pi(Client):
 
 class Opencode(Client):
     name = "opencode"
+    life = (1.0, 8.0)
     binary = ("node_modules/opencode-linux-x64/bin/opencode",)
     model = "claude-sonnet-5-5"
     shell = "bash"
@@ -195,6 +199,7 @@ class Opencode(Client):
         options = {"baseURL": f"{sim.url}/v1", "apiKey": sim.key}
         provider = {"npm": "@ai-sdk/anthropic", "options": options, "models": {self.model: model}}
         settings = {
+            "$schema": "https://opencode.ai/config.json",  # else it is written there at the first start
             "autoupdate": False,
             "share": "disabled",
             "snapshot": False,

@@ -18,13 +18,12 @@ from outlive.config import Workspace
 from outlive.events import ToolFinished
 from outlive.messages import ToolResult
 from outlive.replay.importers import read_recording
+from outlive.replay.machine import SessionPlace, client_sessions, look_at
 from outlive.stores import open_stores
 from outlive.stores.logs.names import followed_id
 from outlive.stores.logs.reading import full_log
 
-VICTIMS = ("client", "hook", "hook", "mcp", "mcp")
-PAUSE = (0.05, 0.6)
-"""Seconds between two kills."""
+VICTIMS = ("client", "hook", "hook", "mcp", "mcp", "serve", "serve")
 Files = dict[str, bytes]
 
 
@@ -62,9 +61,9 @@ def _worked(place: Place, chance: random.Random) -> Counter[str]:
     while not place.worker.done:
         process = place.begin("Go on.")
         while process.poll() is None:
-            time.sleep(chance.uniform(*PAUSE))
+            time.sleep(chance.uniform(*place.client.life))
             victim = chance.choice(VICTIMS)
-            for pid in _processes(process.pid, victim):
+            for pid in _processes(process.pid, victim, place.repository):
                 os.kill(pid, signal.SIGKILL)
                 deaths[victim] += 1
                 break
@@ -73,11 +72,17 @@ def _worked(place: Place, chance: random.Random) -> Counter[str]:
     return deaths
 
 
-def _processes(root: int, victim: str) -> list[int]:
-    """Find the client, or the processes of outlive below it: its hooks, its server."""
+def _processes(root: int, victim: str, repository: Path) -> list[int]:
+    """Find the client, or the processes of outlive that belong to it: its hooks, its servers."""
     if victim == "client":
         return [root]
+    if victim == "serve":  # started by the client, but detached from it
+        return [pid for pid in _all() if victim in _words(pid) and str(repository) in _words(pid)]
     return [pid for pid in _below(root) if victim in _words(pid)]
+
+
+def _all() -> Iterator[int]:
+    return (int(entry.name) for entry in Path("/proc").glob("[0-9]*"))
 
 
 def _below(root: int) -> Iterator[int]:
@@ -105,9 +110,15 @@ def _files(folder: Path) -> Files:
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
+def _session(place: Place) -> SessionPlace:
+    """Where the client keeps the session."""
+    client = place.client.name.removesuffix("-scripts")
+    return next(found for found in client_sessions(place.home) if found.client == client)
+
+
 def _results(place: Place) -> set[str]:
     """Return the ids of the calls that have a result in the client's transcript."""
-    blocks = (block for one in read_recording(place.client.transcript()).messages for block in one.message.blocks)
+    blocks = (block for one in read_recording(_session(place).path).messages for block in one.message.blocks)
     return {block.call_id for block in blocks if isinstance(block, ToolResult)}
 
 
@@ -115,7 +126,9 @@ def _logged(place: Place) -> set[str]:
     """Return the ids of the calls that have a result in our log."""
     workspace = Workspace.find(place.repository)
     store = open_stores(workspace.store_url, base=workspace.root).logs
-    log = full_log(store, followed_id(place.client.name, place.client.session))
+    found = look_at(_session(place))
+    assert found is not None
+    log = full_log(store, followed_id(found.client, found.id))
     return {event.call_id for event in log.events if isinstance(event, ToolFinished)}
 
 

@@ -8,7 +8,7 @@ from multiprocessing import Pool
 from pathlib import Path
 
 from bench.context import made_up, speed
-from bench.context.ablation import VARIANTS, Variant, patched
+from bench.context.ablation import FRONTIER, VARIANTS, Variant, patched
 from bench.context.baselines import BASELINES, Runner
 from bench.context.ours import Ours, Provided
 from bench.context.references import Reference, find_references
@@ -25,7 +25,9 @@ SMALLEST = 100_000
 NONE = "no compaction"
 PROVIDED = "rich, summary by the provider"
 FOREVER = 10**9
-ABLATION: list[tuple[str, int, Variant | None]] = [(variant.name, 100_000, variant) for variant in VARIANTS]
+Entries = list[tuple[str, int, Variant | None]]
+ABLATION: Entries = [(variant.name, 100_000, variant) for variant in VARIANTS]
+DEPTHS: Entries = [(variant.name, 100_000, variant) for variant in FRONTIER]
 LENGTHS = (2_000, 8_000)
 """Turns of the sessions that are timed."""
 
@@ -102,7 +104,7 @@ def main(arguments: Sequence[str]) -> int:
     with Pool(options.processes) as pool:
         for window in options.windows:
             table(
-                f"Window {window // 1000}k, recordings that no number was chosen on",
+                f"Window {window // 1000}k, recordings held out",
                 held,
                 [(n, window, None) for n in names],
                 pool,
@@ -111,7 +113,8 @@ def main(arguments: Sequence[str]) -> int:
         for source, paths in sources.items():
             table(source, paths, entries, pool)
         if not options.no_ablation:
-            table("Ablation, recordings that no number was chosen on", held, ABLATION, pool)
+            table("How far passes go, recordings held out", held, DEPTHS, pool)
+            table("Ablation, recordings held out", held, ABLATION, pool)
     made_up.report([(name, partial(Ours, policy=policy)) for name, policy in POLICIES.items()])
     speed.report([path for path, _ in recordings], (400,) if options.quick else LENGTHS)
     return 0

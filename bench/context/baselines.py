@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bench.context.sessions import Session, block_text, message_text
+from outlive.events import Receipt
 from outlive.messages import Block, Message, Opaque, Text, ToolCall, ToolResult
 
 CHARS = 3.2
@@ -18,6 +19,7 @@ class Answer:
     passed: bool = False
     extra_read: float = 0.0
     extra_output: float = 0.0
+    receipts: tuple[Receipt, ...] = ()
 
 
 class Runner:

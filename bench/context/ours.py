@@ -6,7 +6,7 @@ from bench.context.baselines import CHARS, Answer, Runner, summary_of
 from bench.context.sessions import Session, message_text
 from outlive.context.engine import Engine
 from outlive.context.policy import Policy
-from outlive.events import DirectiveGiven, Event, ProviderSummary, SessionStarted, UserSaid
+from outlive.events import SPOOL_ONLY, DirectiveGiven, Event, ProviderSummary, SessionStarted, UserSaid
 from outlive.instructions import standing
 from outlive.messages import Opaque
 from outlive.origin import own_words
@@ -28,7 +28,8 @@ class Ours(Runner):
         self._take(turn)
         request = self.engine.next_request()
         self.last_tokens = request.tokens
-        return Answer(request.messages, passed=any(made.receipt.rungs != ("spool",) for made in request.passes))
+        receipts = tuple(made.receipt for made in request.passes if made.receipt.rungs != SPOOL_ONLY)
+        return Answer(request.messages, passed=bool(receipts), receipts=receipts)
 
     def _take(self, turn: int) -> None:
         """Take in what was said and done before a turn."""

@@ -6,7 +6,9 @@ from bench.context.scoring import Score
 
 HEAD = (
     "| window | policy | cost | pooled | with recalls | direct | evidence | reachable | after a pass | instructions "
-    "| with injected | invalid | unseen lost | over | passes |\n" + 15 * "|---" + "|"
+    "| with injected | invalid | unseen lost | over | passes | below 80% | warm passes | cold passes |\n"
+    + 18 * "|---"
+    + "|"
 )
 
 
@@ -41,8 +43,16 @@ def row(window: int, name: str, scores: Sequence[Score]) -> str:
         str(whole.unseen_lost),
         str(whole.over),
         str(whole.passes),
+        percent(whole.warm_early, whole.warm),
+        _sizes(whole.warm_before, whole.warm_after, whole.warm),
+        _sizes(whole.cold_before, whole.cold_after, whole.cold),
     ]
     return "| " + " | ".join(cells) + " |"
+
+
+def _sizes(before: float, after: float, count: int) -> str:
+    """Tokens before and after a pass on average, and how many passes there were."""
+    return f"{before / count / 1000:.1f}k → {after / count / 1000:.1f}k ({count})" if count else "–"
 
 
 def _mean(scores: Sequence[Score], what: str) -> str:

@@ -23,6 +23,7 @@ INJECTED = re.compile(
     r"\s*(<(?!command)[a-z-]+[ >\n]|<!--|This session is being continued|Base directory for this skill)"
 )
 """What a harness says in the user's place."""
+EARLY = 0.8
 WALL = 2_000 * CHARS
 SHORT_WORDS = 500 * CHARS
 
@@ -50,6 +51,16 @@ class Score:
     unseen_lost: int = 0
     over: int = 0
     passes: int = 0
+    warm: int = 0
+    """Passes under pressure, which rewrite what the provider's cache still holds."""
+    warm_early: int = 0
+    """Those that began below `EARLY` of the window."""
+    warm_before: float = 0.0
+    warm_after: float = 0.0
+    """Tokens of the request before and after them, summed."""
+    cold: int = 0
+    cold_before: float = 0.0
+    cold_after: float = 0.0
     turns: int = 0
     seconds: float = 0.0
     slowest: float = 0.0
@@ -126,7 +137,21 @@ def run(
             _refer(score, runner, by_turn[turn], now, since_pass, session)
         score.turns += 1
         score.passes += answer.passed
+        _sizes(score, answer, window)
     return score
+
+
+def _sizes(score: Score, answer: Answer, window: int) -> None:
+    for receipt in answer.receipts:
+        if receipt.reason == "cold":
+            score.cold += 1
+            score.cold_before += receipt.before
+            score.cold_after += receipt.after
+        else:
+            score.warm += 1
+            score.warm_early += receipt.before < EARLY * window
+            score.warm_before += receipt.before
+            score.warm_after += receipt.after
 
 
 def _check(score: Score, session: Session, answer: Answer, turn: int, window: int, size: int) -> None:

@@ -1,4 +1,4 @@
-"""How long whole operations on a book of many memories take on each store, in a warm process: from the call until it
+"""How long whole operations on many memories take on each store, in a warm process: from the call until it
 is acknowledged, with the lock, the checks, the change log and MEMORY.md."""
 
 import os
@@ -9,7 +9,8 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bench.memory.speed import Words, embedded, memories
+from bench.memory.speed import Words, embedded
+from bench.memory.speed import memories as made_up
 from bench.postgres import schema
 from outlive.memory.memories import Memories
 from outlive.memory.retrieval import Entry
@@ -55,11 +56,11 @@ def measure(server: str | None, size: int, folder: Path, *, dense: bool) -> None
         (home / "home").mkdir(parents=True)
         durability = "full" if synced else "process"
         with place(engine, home, server or "") as url:
-            with closing(Memories.open(url, home=home / "home", durability=durability)) as book:
-                fill(book, size, dense=dense)
-            with closing(Memories.open(url, home=home / "home", durability=durability)) as book:
+            with closing(Memories.open(url, home=home / "home", durability=durability)) as memories:
+                fill(memories, size, dense=dense)
+            with closing(Memories.open(url, home=home / "home", durability=durability)) as memories:
                 name = engine if synced else f"{engine}, not synced"
-                print(f"| {name} | " + " | ".join(cells(book, dense=dense)) + " |", flush=True)
+                print(f"| {name} | " + " | ".join(cells(memories, dense=dense)) + " |", flush=True)
 
 
 @contextmanager
@@ -71,7 +72,7 @@ def place(engine: str, folder: Path, server: str) -> Iterator[str]:
         yield f"files:{folder}/.tasks" if engine == "files" else f"sqlite:///{folder}/memories.db"
 
 
-def fill(book: Memories, size: int, *, dense: bool) -> None:
+def fill(memories: Memories, size: int, *, dense: bool) -> None:
     """Made-up memories, one step of the log for all of them; with `dense` made-up vectors for them too."""
     early = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -90,23 +91,23 @@ def fill(book: Memories, size: int, *, dense: bool) -> None:
         )
 
     def work(tx: MemoryWriter) -> None:
-        for number, entry in enumerate(memories(size)):
+        for number, entry in enumerate(made_up(size)):
             tx.put(kept(number, entry))
         tx.record("import")
 
-    book.write("project", work)
-    cache = cache_of(book)
+    memories.write("project", work)
+    cache = cache_of(memories)
     if dense and cache is not None:
         cache.mkdir(parents=True, exist_ok=True)
-        embedded([entry_of(memory) for memory in book.all()], cache)
+        embedded([entry_of(memory) for memory in memories.all()], cache)
 
 
-def cells(book: Memories, *, dense: bool) -> list[str]:
+def cells(memories: Memories, *, dense: bool) -> list[str]:
     words, synced = Words(11), Synced()
     made: list[str] = []
 
     def add() -> None:
-        made.append(book.add(f"{words(3)} {len(made)}", words(30), description=words(8)).slug)
+        made.append(memories.add(f"{words(3)} {len(made)}", words(30), description=words(8)).slug)
 
     def search() -> None:
         finder.look().select(f"which of these does the user prefer: {words(6)}?", 5)
@@ -114,14 +115,14 @@ def cells(book: Memories, *, dense: bool) -> list[str]:
     with synced.watched():
         first = timed(add, synced, times=1)
         adds = timed(add, synced)
-        there = iter([memory.slug for memory in book.all()])
-        supersedes = timed(lambda: book.supersede(next(there), words(30), name=f"not {next(there)}"), synced)
+        there = iter([memory.slug for memory in memories.all()])
+        supersedes = timed(lambda: memories.supersede(next(there), words(30), name=f"not {next(there)}"), synced)
         searches = []
         for with_model in (False, True) if dense else (False,):
-            finder = Finder(book, dense=with_model).look()
+            finder = Finder(memories, dense=with_model).look()
             search()
             searches += [timed(search, synced), timed(search, synced, before=add)]
-        forgets = timed(lambda: book.forget(made.pop()), synced)
+        forgets = timed(lambda: memories.forget(made.pop()), synced)
     return [first, adds, supersedes, forgets, *searches]
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from outlive.agent import Session as Session
     from outlive.agent.agent import Agent as Agent
     from outlive.agent.agent import RunStream as RunStream
-    from outlive.agent.forking import CannotFork as CannotFork
+    from outlive.agent.log.forking import CannotFork as CannotFork
     from outlive.agent.output import InvalidOutput as InvalidOutput
     from outlive.agent.recall import InvalidPattern as InvalidPattern
     from outlive.agent.session import NothingToUndo as NothingToUndo
@@ -117,7 +117,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "outlive.agent": "Session",
     "outlive.agent.agent": "Agent RunStream",
-    "outlive.agent.forking": "CannotFork",
+    "outlive.agent.log.forking": "CannotFork",
     "outlive.agent.output": "InvalidOutput",
     "outlive.agent.recall": "InvalidPattern",
     "outlive.agent.session": "NothingToUndo",

@@ -3,7 +3,8 @@
 import time
 from typing import Any, Literal
 
-from outlive.agent.session import DEFAULT_WINDOW, Session
+from outlive.agent.log.session_log import DEFAULT_WINDOW
+from outlive.agent.session import Session
 from outlive.context.policy import RICH, Policy
 from outlive.events import Compacted
 from outlive.messages import Message

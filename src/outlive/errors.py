@@ -1,7 +1,7 @@
 """Every error that outlive raises on purpose, as a tree. All of them can be imported from `outlive`.
 
-An error has a `message` (what is wrong, and where), a `hint` (the way out) and a `code` that programs compare.
-Messages and hints name no command-line flags: a face adds its own words for a code (`OutliveError.told`).
+An error has a `message` (what is wrong, and where), a `hint` (the way out), a `code` that programs compare, and
+`data`. Messages and hints name no commands: a face adds its own words for a code (`OutliveError.told`).
 
 OutliveError
 ├── ConfigError              settings or options that cannot be used
@@ -49,7 +49,7 @@ OutliveError
 │   ├── InvalidRequest       the view is not a valid request (a bug; never sent)
 │   ├── KeepRefused          too much would be kept whole   (context/passes/pinning.py)
 │   ├── NothingToUndo        no pass, or no such event   (agent/session.py)
-│   └── CannotFork           no such event, or no such name   (agent/forking.py)
+│   └── CannotFork           no such event, or no such name   (agent/log/)
 ├── InvalidPattern           an invalid pattern or range   (agent/recall.py)
 ├── ModelError               a model call failed   (models/errors.py)
 │   ├── ModelUnavailable     overloaded, rate limited, a broken stream: try again (`.retry_after`)
@@ -74,11 +74,12 @@ class OutliveError(Exception):
         letters = (f"_{letter.lower()}" if letter.isupper() else letter for letter in cls.__name__)
         cls.code = "".join(letters).lstrip("_").removesuffix("_error")
 
-    def __init__(self, message: str = "", *, hint: str = "", code: str = "") -> None:
+    def __init__(self, message: str = "", *, hint: str = "", code: str = "", **data: str | int) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.code = code or self.code
+        self.data = data
 
     def __str__(self) -> str:
         return f"{self.message}; {self.hint}" if self.hint else self.message

@@ -19,6 +19,8 @@ Version 8: a pass logs how the folded lines changed that later ones choose from 
 handles that it added.
 Version 9: a permission question is logged when it is asked (`permission_asked`), its answer with who gave it
 (`permission_answered`), and a change of the mode with who made it (`mode_changed.by`).
+Version 10: which files a call changed, with what they held before (`files_changed`); in a pass, the user's own words
+stand apart from the rest of its digest (`words`).
 
 A reader keeps an event of an unknown type or layout as `Unknown`, raw, and writes it back unchanged.
 """
@@ -30,7 +32,7 @@ from msgspec import Struct
 
 from outlive.messages import Block, Image, Opaque
 
-VERSION = 9
+VERSION = 10
 
 
 class Base(Struct, frozen=True, gc=False, kw_only=True, tag_field="type", omit_defaults=True):
@@ -173,6 +175,33 @@ class ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):
     """Set when the call was not allowed and did not run."""
 
 
+UNREAD = "?"
+"""Takes the place of a SHA-256 if a file is too large to be read, or is no regular file."""
+
+
+class ChangedFile(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A file that changed: SHA-256 before and after, empty where it did not exist."""
+
+    path: str
+    """Relative to the workspace, or absolute."""
+    before: str = ""
+    after: str = ""
+    mode: int = 0
+    """Permission bits before."""
+    kept: bool = True
+    """Whether the earlier content was kept, in the store or (if it holds a secret) on this machine."""
+
+
+class FilesChanged(Base, frozen=True, kw_only=True, tag="files_changed"):
+    """A call changed files."""
+
+    files: tuple[ChangedFile, ...]
+    call_id: str = ""
+    """Empty if the user restored them."""
+    more: int = 0
+    """Changed files that are not named."""
+
+
 # -- working state
 
 
@@ -300,7 +329,7 @@ class ProviderSummary(Struct, frozen=True, gc=False):
 
 
 class PoolChange(Struct, frozen=True, gc=False, omit_defaults=True):
-    """How a pass changed the pool, the folded lines that later passes choose from (`context/passes/pool.py`).
+    """How a pass changed the pool, the folded lines that later passes choose from (`context/passes/lines/pool.py`).
 
     Lines are written by piece: event (as a difference to the one before), block, how many runs of lines follow, and
     of each run how many lines are passed over before it and how many are in it.
@@ -316,7 +345,7 @@ class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     """A pass: defines how the log is shown from now on. Undoing it means using the pass before.
 
     Units up to event `fold_to` are replaced by the digests of the passes that it `keeps`, oldest first, and its own
-    `digest`; `edits` change what is left of them.
+    `words` and `digest`; `edits` change what is left of them.
     """
 
     fold_to: int
@@ -341,6 +370,9 @@ class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     digest_after: int = 0
     """The digest follows the messages before this event, which follow the provider's summary unchanged; 0 if the
     digest comes before everything that is not folded."""
+    words: str = ""
+    """The user's own words in what this pass folds: shown before its `digest`, as the user's. Before version 10 they
+    stand in the digest."""
     pool: PoolChange | None = None
     """What later passes choose from; None if this pass folded nothing, or was written before version 8."""
 
@@ -412,6 +444,7 @@ KnownEvent = (
     | PermissionAsked
     | PermissionAnswered
     | ToolFinished
+    | FilesChanged
     | GoalSet
     | PlanChanged
     | StateChanged

@@ -13,7 +13,7 @@ import re
 
 from outlive.sentences import outside_tags, own_lines, sentences
 
-SHORTEST, LONGEST = 8, 300
+MIN_CHARS, MAX_CHARS = 8, 300
 """Minimum and maximum length of an instruction in characters."""
 PASTED, DOCUMENT, HEADINGS = 4_000, 1_200, 3
 """A text of this many characters counts as pasted; so does a shorter one with this many headings."""
@@ -44,6 +44,21 @@ _VERBS = _one_of(
     r"wrap write"
 )
 _VERB = rf"(?:\w+-)?{_VERBS}(?![\w-])"
+_CLOSED = _one_of(
+    "a about again all also although am an and any are as at be because been but by can could did do does done "
+    "each else even every few first for from had happy has have he her here his how i if in into is it its just "
+    "later less like likely many may maybe me might mind more most much must my never next nice no none nor not "
+    "nothing of off on once one only or our out over quite really same she should since so some soon such sure "
+    "than that the their then there these they this those though to too two under until up us very was we well "
+    "were what when where which while who why will with without would yes yet you your able late early good "
+    "great enough easy hard seen heard gone made got known knew thought felt found met saw went came said told "
+    "going doing being using"
+)
+"""Words that begin no command."""
+_ANY_VERB = rf"(?!{_CLOSED}\b|(?:\w*[^\We]ed|\w{{3,}}ing|\w+ly|\w*[^\Ws]s)\b)[a-z]{{2,}}(?![\w'/.-])"
+_OBJECT = r"(?:the|an?|me|my|its?|them|every|no|us|your|our|their|what|only|[a-z]+[^s]s)\b"
+_IMPERATIVE = rf"(?:{_VERB}|{_ANY_VERB}(?= {_OBJECT}))"
+"""A listed verb, or a word before an object that can hardly be anything else."""
 _EVENTS = _one_of(
     r"commit change edit push pr pull.request merge release response answer reply replies message turn step "
     r"session task fix bugfix feature refactor refactoring migration deploy deployment branch review summary "
@@ -68,7 +83,9 @@ _SPELLINGS = tuple(
         (r"for (?:the rest of (?:this|the|our)|this) (?:session|conversation|chat)", "henceforth"),
         (r"(?:every(?: single)?|each) time|any ?time(?= (?:you|we)\b)", "whenever"),
         (r"each|any(?! (?:more|longer))|all", "every"),
-        (r"don't|dont|you (?:must|may|shall|should|can) ?not|you (?:mustn't|can't|shouldn't)", "do not"),
+        (r"(?:should|shall)(?: not|n't)", "ought not"),
+        (r"mustn't", "must not"),
+        (r"don't|dont|you (?:must|may|can|ought) ?not|you can't", "do not"),
         (r"(?:do )?not,? ever|never,? ever|under no circumstances|at no point", "never"),
         (r"you(?:'re| are) not (?:allowed |permitted |supposed )?to", "never"),
         (r"shall|should|ha(?:s|ve) to|needs? to|ought to", "must"),
@@ -101,6 +118,7 @@ _REPORTED = _form(
 )
 _ONCE = _form(
     r"\b(?:(?:for|right|just) now|this (?:time|once)|just once|(?:at|for) the moment|today|tonight|tomorrow)\b",
+    r"\bfor (?:a|the) (?:moment|minute|second|while|time being)\b|\bmeanwhile\b",
     r"\b(?:so far|any ?more|(?:any|no) longer)\b",
     r"\b(?:now|yet|then|here|before|again)\W*$",
 )
@@ -130,7 +148,8 @@ _FRONT = _form(
 """Phrases that make the command after them last."""
 _MAYBE = re.compile(r"\b(?:might|could|may|would|maybe|perhaps|probably|plan to|will|[a-z]+'ll|i)\b")
 _POINTED = _form(
-    r"\b(?:its?|them|this(?! (?:repo|repository|project|codebase)\b)|(?<!thing )that|these|those|him|her)\b",
+    r"\b(?:its?|them|this(?! (?:repo|repository|project|codebase|machine|computer|laptop|"
+    r"network|team|house|company|folder|directory)\b)|(?<!thing )that|these|those|him|her)\b",
     r"\b(?:here|there|now|yet|else|above|below|we discussed|you (?:just|did|made|wrote|suggested|mentioned))\b",
     r"\bthe (?:above|same|other|following|last|first|next|second|previous|new|current|latest|rest)\b",
     r":\s*$|#\d+|\bline \d+",
@@ -142,20 +161,70 @@ _RELATIVE = re.compile(r"\s(?:that|which|who|because|since|so)\s")
 # -- what holds from now on
 
 _ALWAYS = _form(
-    rf"(?:(?:let's|must) )*(?:always|never),? {_VERB}",
+    rf"(?:(?:let's|must) )*(?:always|never),? {_IMPERATIVE}",
+    rf"(?:(?:let's|must) )*never,? {_ANY_VERB} (?!(?:to|on|at|with|before|since|in)\b)\S",
     rf"(?:here,? )?we (?:must )?(?:always|never) {_VERB}(?!.*\b(?:but|because|so|which|until|when)\b)",
     r"[\w -]{1,60} must never (?:leave|be (?:committed|shared|uploaded))\b",
 )
-_DO_NOT = re.compile(rf"(?:let's )?do not (?!(?:think|get|have|say|be)\b)({_VERB})(.*)")
+_DO_NOT = re.compile(
+    r"(?:let's )?do not (?!(?:think|get|have|say|be|worry|bother|panic|hurry|understand|know|see|care|believe|want|"
+    r"need|hesitate|wait|expect|give|see|mean|seem|look|work|exist)\b)"
+    rf"({_VERB}|{_ANY_VERB})(.*)"
+)
 _COMMAND = _form(rf"(?:let's )?{_VERB}", r"[\w -]+, not \w")
 _AFTER_FRONT = _form(_VERB, "no |only |do not ", r"(?:you|we|every)\b(?! (?:have|had|need|get|want|see)\b)")
 _RULE = re.compile(
     rf"(?:(?:every|no) (?:of (?:the|your|our) )?(?:[\w-]+ )?{_WORK}(?: (?:you|we) \w+)?|(?:new )?{_WORK}|everything|"
-    r"nothing) (?:must|needs?|(?:always|never) (?:go|get|come|need|use|have|start|end)) (?!(?:now |"
+    r"nothing) (?:must|ought|needs?|(?:always|never) (?:go|get|come|need|use|have|start|end)) (?!(?:now |"
     r"already |still )?(?:have (?:been|\w+ed)|work|pass|be (?:\w+ing|\w*named|fine|ok|done|green|an?|the|moved|"
     r"changed|removed|fixed))\b)"
 )
 """Rules about all work of a kind, and not a prediction (`every test must pass now`)."""
+_SUBJECT = (
+    r"(?!(?:it|this|that|these|those|there|he|she|they|i|we|you|something|someone|what|which|who|here|so|maybe|access)\b)"
+    r"(?!.*\b(?:i|he|she|they)\b)[\w'’./@#* -]{2,60}?"
+)
+_HAPPENS = _one_of(
+    "be have must take matter happen fail see get need care look seem cause hurt break crash exist worry work "
+    "pass return throw show appear come feel go cost require affect change"
+)
+"""Verbs of expectations and bug reports (`tests should not fail`)."""
+_PARTICIPLE = (
+    r"(?!(?:needed|required|noticed|related|affected|supported|installed|allowed|expected|surprised|confused)\b)"
+    r"(?:[a-z]+(?:ed|en|wn|ld|ought)|put|cut|set|read|sent|kept|left|made|run|lost|built|said|shut|spent|done)\b"
+)
+_TABOO = (
+    r"(?:off[ -]limits|out of bounds|taboo|a no-go|(?:strictly )?(?:forbidden|prohibited|banned)|"
+    r"not (?:allowed|permitted))"
+)
+_NOBODY = r"(?:nobody|no ?one|no (?:[\w-]+ ){0,2}[\w-]+)(?: but \w+)?"
+_MUST_NOT = r"must (?:not|never)"
+_ALLOWED = r"(?:may|(?:is|are) (?:allowed |permitted )?to)"
+_FORBIDDEN = _form(
+    rf"{_SUBJECT} (?:{_MUST_NOT}|may not|(?:is|are) (?:not|never) to) be {_PARTICIPLE}",
+    rf"{_SUBJECT} {_MUST_NOT} (?!{_HAPPENS}\b)[a-z]+ \S",
+    rf"(?!the\b)(?:[\w-]+ ){{0,3}}[\w-]+s (?:ought not|may not) (?:be {_PARTICIPLE}|(?!{_HAPPENS}\b)[a-z]+ \S)",
+    rf"{_NOBODY} (?:must|{_ALLOWED}) (?!have\b)[a-z]",
+    r"nothing (?:goes|leaves|ships)(?: \S+){2,}",
+    rf"only (?!(?:then|now|this|that|it|he|she|they|you)\b)(?:[\w-]+ ){{1,3}}{_ALLOWED} [a-z]",
+    rf"{_SUBJECT} (?:is|are) {_TABOO}\W*(?:$|(?:for|without|in|on|at|outside|after|before|unless)\b)",
+    rf"it is {_TABOO} to [a-z]",
+    r"(?:leave|let) (?!(?:me|us|him|her)\b)\S.{0,60}? (?:alone|untouched|unchanged)\b",
+    r"(?:keep (?:your |every )?)?hands? off (?:of )?\S|(?:keep|stay) (?:out of|away from|clear of) \S",
+    r"keep (?!(?:going|the|an?|your|me|us|him|her|in|an|on|up|track|\w+ing)\b)"
+    r"(?:[\w-]+ ){1,4}(?:in|on|inside|within|under|below|private|secret|confidential|local|offline)\b(?! mind\b)",
+    r"keep .{2,60} out of \S",
+    r"(?:name|mention|cite|quote|spell|sign|date|label|state) every [\w-]+",
+    r"every (?:[\w-]+ ){1,3}must (?!(?:now|already|still|pass|work|have (?:been|\w+ed)|be (?!in|on|at))\b)[a-z]",
+)
+"""Prohibitions and rules by their structure, whatever the trade: X must not, nobody may, X is off limits."""
+_CONDITION = _form(
+    r"(?:when|whenever|if|once|as soon as|after|before) (?:an?|someone|somebody|anyone|anybody|nobody|no|"
+    r"two|there is (?:an?|no)|nothing)\b(?!.*\b(?:was|were|i)\b)[^,]{2,80},\s*(?:then )?",
+    r"(?:before|after|with|at the (?:end|start) of) every [^,]{2,60},\s*",
+)
+"""Conditions about anything of a kind; what is to be done then is a rule."""
+_NOT_BEFORE = re.compile(r"^(?P<thing>[^,]*?)\b(?:before|without)\b \S+ \S")
 _MANNER = _form(
     r"(?:ask|check with|consult|tell|warn|notify)(?: me)?(?: first)? (?:before (?:you|we|\w+ing)|whenever)\b",
     r"(?:i (?:\w+ly |always |much )?)?(?:prefer|favou?r) \S.* (?:over|to|rather than|instead of) \S",
@@ -208,7 +277,7 @@ def standing(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for words, heading in own_lines(outside_tags(text)):
         for sentence in () if _RULES.fullmatch(words) else sentences(words, lines=False):
-            if SHORTEST <= len(sentence) <= LONGEST and is_standing(sentence, heading=heading):
+            if MIN_CHARS <= len(sentence) <= MAX_CHARS and is_standing(sentence, heading=heading):
                 found[sentence] = None
     return tuple(found)
 
@@ -256,6 +325,8 @@ def _holds(text: str) -> bool:
         return recurs or _forbids_in_general(*forbidden.groups())
     if not lasts and _POINTED.search(_HABIT.sub("", _CLAUSE.split(text)[0])):
         return False
+    if _FORBIDDEN.match(text) and not _REPORTED.search(text):
+        return True
     if _RULE.match(text) or _MANNER.match(text) or (recurs and _COMMAND.match(text)):
         return True
     return bool(_GENERAL.match(text)) and (lasts or not _THE.search(text))
@@ -263,6 +334,11 @@ def _holds(text: str) -> bool:
 
 def _forbids_in_general(verb: str, rest: str) -> bool:
     """Whether "do not" forbids something general: no article, no reference to something present."""
+    if late := _NOT_BEFORE.match(rest.strip()):
+        thing = late["thing"].strip()
+        return verb not in ("stop", "quit", "go") and not (_POINTED.search(thing) or _THE.search(thing))
+    if verb in ("stop", "quit", "go"):
+        return False
     thing = _RELATIVE.split(_CLAUSE.split(rest)[0])[0].strip(" .!")
     if thing in ("", "anything"):
         return re.fullmatch("apologi[sz]e|guess|speculate|hallucinate", verb) is not None
@@ -271,6 +347,10 @@ def _forbids_in_general(verb: str, rest: str) -> bool:
 
 def _holds_behind_front(text: str) -> bool:
     """Whether it begins with a lasting time or a recurring condition and continues with a command or a rule."""
+    if (front := _CONDITION.match(text)) and re.match(
+        rf"(?:please )?(?:{_IMPERATIVE}|never |do not )", text[front.end() :]
+    ):
+        return not _ONCE.search(text)
     front = _FRONT.match(text)
     rest = _without_lead(text[front.end() :]) if front else ""
     if not rest or _MAYBE.match(rest):

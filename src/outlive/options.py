@@ -63,6 +63,11 @@ agent_options = together(
         type=click.Choice(SUMMARY_CHOICES),
         help="When the model summarizes what leaves the window; or the provider does.  [default: asked]",
     ),
+    click.option(
+        "--cold-pass/--no-cold-pass",
+        default=None,
+        help="When the provider's cache has expired, make a pass before the next request.  [default: yes]",
+    ),
     click.option("--max-turns", type=click.IntRange(min=1), metavar="N", help="At most so many requests."),
     click.option("--max-cost", type=click.FloatRange(min=0), metavar="DOLLARS", help="Stop when this is spent."),
     click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Stop when so many tokens are used."),

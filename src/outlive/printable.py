@@ -32,7 +32,7 @@ def clean_output(text: str) -> str:
 
 
 def clean_styled(text: str) -> str:
-    """Clean a text but keep the few colours that our own lines use: foreign text may be coloured, never hidden."""
+    """Clean a text but keep the few colours that our own lines use: untrusted text may be coloured, never hidden."""
     return "".join(part if at % 2 else clean(part) for at, part in enumerate(_COLOUR.split(text)))
 
 
@@ -42,6 +42,11 @@ def one_line(text: str, longest: int | None = None) -> str:
         return " ".join(clean(text).split())
     line = " ".join(clean(text[: longest * 8]).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def visible(text: str) -> str:
+    """Put a space in place of each character that shows nothing: controls, line ends, invisible letters and marks."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def encodable(text: str) -> str:

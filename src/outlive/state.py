@@ -67,7 +67,6 @@ class WorkingState(Struct, frozen=True):
     dropped_directives: tuple[Directive, ...] = ()
     preserved_refs: tuple[str, ...] = ()
     recent_actions: tuple[str, ...] = ()
-    compression_log: tuple[str, ...] = ()
     mode: str = ""
     tasks: tuple[OpenTask, ...] = ()
     tasks_done: tuple[int, ...] = ()
@@ -125,8 +124,6 @@ class WorkingState(Struct, frozen=True):
                 return replace(self, mode=event.mode)
             case AssistantSaid():
                 return self._act(event)
-            case Compacted() | Undone():
-                return replace(self, compression_log=(*self.compression_log, compression_line(event)))
             case Renewed():
                 return replace(self, goal="", criteria=(), scratchpad="", recent_actions=())
             case _:
@@ -226,14 +223,6 @@ def compression_line(event: Compacted | Undone) -> str:
     receipt = event.receipt
     sizes = f"{receipt.before / 1000:.0f}k -> {receipt.after / 1000:.0f}k tokens"
     return f"{'+'.join(receipt.rungs)} ({receipt.reason}) {sizes}"
-
-
-def rebuild(events: Iterable[Event]) -> WorkingState:
-    """The state after all events of a log."""
-    state = WorkingState()
-    for event in events:
-        state = state.apply(event)
-    return state
 
 
 def _same(text: str) -> str:

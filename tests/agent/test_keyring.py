@@ -54,7 +54,7 @@ def ring() -> Iterator[InMemory]:
 def chosen(folder: Path) -> tuple[str, tuple[str, ...], str]:
     """The model, the keys from the keyring, and the key as the session would log it."""
     with closing(AgentFactory(Workspace.find(folder))) as factory:
-        model = factory.choose()
+        model = factory.resolve_model()
         asyncio.run(model.close())
         return model.name, factory.keyring, factory.masker(f"key {KEY[13:40]} {KEY}")
 

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from outlive import Agent, Tool, ToolContext, ToolOutcome
 from outlive.agent import Session
-from outlive.agent.orphans import orphans_of
-from outlive.agent.started import StartedCommands
+from outlive.agent.commands.orphans import orphans_of
+from outlive.agent.commands.started import StartedCommands
 from outlive.events import AssistantSaid, Forked, Process, ToolFinished, ToolStarted, decode
 from outlive.messages import ToolCall
 from outlive.stores import open_stores

@@ -13,6 +13,7 @@ import pytest
 
 from outlive import Agent, OutliveError
 from outlive.agent import Session
+from outlive.config import home
 from outlive.errors import AgentBusy, ConfigError
 from outlive.events import AssistantSaid, UserSaid
 from outlive.messages import Text, ToolCall, plain_text
@@ -202,7 +203,8 @@ def test_an_agent_that_could_not_be_opened_leaves_nothing_open(
     assert descriptors() == before
 
 
-def test_after_hours_the_price_of_the_next_request_is_said_and_a_pass_comes_first(tmp_path: Path) -> None:
+def old_session(tmp_path: Path) -> ScriptedModel:
+    """A session of two hours ago, and a model with a price."""
     stores = open_stores("files:.tasks", base=tmp_path)
     with Session.start(stores.logs, id="old", clock=lambda: time.time() - 7200) as session:
         session.user_said("Read all of it.")
@@ -213,11 +215,36 @@ def test_after_hours_the_price_of_the_next_request_is_said_and_a_pass_comes_firs
     stores.close()
     model = ScriptedModel([say("Going on.")])
     model.price = Price(3.0, 3.75, 0.3, 15.0)
+    return model
+
+
+@pytest.mark.parametrize("how", ["option", "setting"])
+def test_the_user_can_do_without_a_pass_after_hours_and_is_told_what_that_costs(
+    tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OUTLIVE_HOME", str(tmp_path / "home"))
+    model = old_session(tmp_path)
+    if how == "setting":
+        home().mkdir(parents=True, exist_ok=True)
+        (home() / "outlive.toml").write_text("[context]\ncold_pass = false\n")
+    chosen = False if how == "option" else None
+    with Agent(tmp_path, model=model, resume="old", window=100_000, cold_pass=chosen) as agent:
+        (notice,) = [notice for notice in agent.notices if "cache has expired" in notice]
+        agent.run_sync("Go on.")
+    assert model.requests[0].passes == ()
+    found = re.search(r"about ([\d,]+) tokens \(\$0\.\d\d\), after a pass ([\d,]+) \(\$0\.\d\d\)", notice)
+    assert found, notice
+    as_is, after = (int(count.replace(",", "")) for count in found.groups())
+    assert after < as_is
+
+
+def test_after_hours_the_price_of_the_next_request_is_said_and_a_pass_comes_first(tmp_path: Path) -> None:
+    model = old_session(tmp_path)
     with Agent(tmp_path, model=model, resume="old", window=100_000) as agent:
         (notice,) = [notice for notice in agent.notices if "cache has expired" in notice]
         agent.run_sync("Go on.")
     (made,) = model.requests[0].passes
-    found = re.search(r"about ([\d,]+) tokens instead of ([\d,]+) \(\$0\.\d\d instead of \$0\.\d\d\)$", notice)
+    found = re.search(r"about ([\d,]+) tokens \(\$0\.\d\d\) instead of ([\d,]+) \(\$0\.\d\d\)", notice)
     assert found, notice
     after, as_is = (int(count.replace(",", "")) for count in found.groups())
     assert (made.receipt.reason, made.receipt.before > made.receipt.after) == ("cold", True)

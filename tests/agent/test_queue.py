@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from outlive import events as ev
-from outlive.agent.forking import fork
+from outlive.agent.log.forking import fork
 from outlive.messages import Text, ToolResult, plain_text
 from outlive.request import Request
 from outlive.stores import open_stores

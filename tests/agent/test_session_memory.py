@@ -31,7 +31,7 @@ from tests.talk import talk
 NOTHING = '{"memories": []}'
 
 
-class Desk:
+class MemorySession:
     """Sessions of one user in one folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -64,8 +64,8 @@ class Desk:
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> Iterator[Desk]:
-    made = Desk(tmp_path)
+def context(tmp_path: Path) -> Iterator[MemorySession]:
+    made = MemorySession(tmp_path)
     yield made
     made.memories.close()
 
@@ -73,14 +73,14 @@ def context(tmp_path: Path) -> Iterator[Desk]:
 # -- corrections
 
 
-def test_what_the_user_corrects_is_corrected_within_a_turn_and_after_it(context: Desk) -> None:
+def test_what_the_user_corrects_is_corrected_within_a_turn_and_after_it(context: MemorySession) -> None:
     at = context.open("s")
     context.turn(at, "Remember that the port is 8080.")
     context.turn(at, "Remember that the port is now 80. Remember that the port is now 443.")
     assert context.bodies() == ["The port is now 443."]
 
 
-def test_the_remember_tool_and_the_command_correct_too(context: Desk) -> None:
+def test_the_remember_tool_and_the_command_correct_too(context: MemorySession) -> None:
     at = context.open("s")
     at.told("The staging port is 80.")
     at.told("The staging port is now 443.")
@@ -95,7 +95,7 @@ def test_the_remember_tool_and_the_command_correct_too(context: Desk) -> None:
     assert context.memories.get("a reading").provenance.who == "model"
 
 
-def test_what_is_known_is_said_to_be_and_what_is_corrected_is_named(context: Desk) -> None:
+def test_what_is_known_is_said_to_be_and_what_is_corrected_is_named(context: MemorySession) -> None:
     at = context.open("s")
     context.turn(at, "Remember that the staging port is 80.")
     (again,) = context.turn(at, "Remember that the staging port is 80!")
@@ -105,7 +105,7 @@ def test_what_is_known_is_said_to_be_and_what_is_corrected_is_named(context: Des
     assert at.told("The staging port is 443, not 80") == "remembered already as The staging port is 443, not 80."
 
 
-def test_a_model_does_not_correct_the_user_and_both_are_shown_the_newer_first(context: Desk) -> None:
+def test_a_model_does_not_correct_the_user_and_both_are_shown_the_newer_first(context: MemorySession) -> None:
     at = context.open("s")
     at.told("The staging port is 80.")
     (old,) = context.memories.all()
@@ -120,7 +120,7 @@ def test_a_model_does_not_correct_the_user_and_both_are_shown_the_newer_first(co
 
 
 def test_among_many_memories_only_those_near_are_compared_and_the_right_one_is_found(
-    context: Desk, monkeypatch: pytest.MonkeyPatch
+    context: MemorySession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = datetime(2026, 5, 1, tzinfo=UTC)
     said = {f"n{number}": f"The port of room {number} is {number + 1000}." for number in range(600)}
@@ -145,7 +145,7 @@ def test_among_many_memories_only_those_near_are_compared_and_the_right_one_is_f
     assert max(compared) <= MAX_COMPARED + 2
 
 
-def test_what_is_about_the_person_is_known_in_all_projects(context: Desk) -> None:
+def test_what_is_about_the_person_is_known_in_all_projects(context: MemorySession) -> None:
     at = context.open("s")
     context.turn(at, "Remember that I am a data scientist.")
     at.told("I prefer short answers")
@@ -157,13 +157,13 @@ def test_what_is_about_the_person_is_known_in_all_projects(context: Desk) -> Non
     ]
 
 
-def test_a_request_that_is_too_long_is_refused_aloud(context: Desk) -> None:
+def test_a_request_that_is_too_long_is_refused_aloud(context: MemorySession) -> None:
     notes = context.turn(context.open("s"), "Remember that " + "x " * 4_000)
     assert len(notes) == 1
     assert "too long: Remember that x" in notes[0]
 
 
-def test_code_is_remembered_with_the_words_that_ask_for_it_or_it_is_said_why_not(context: Desk) -> None:
+def test_code_is_remembered_with_the_words_that_ask_for_it_or_it_is_said_why_not(context: MemorySession) -> None:
     at = context.open("s")
     notes = context.turn(at, "Thanks. Remember this command:\n```sh\nmake ship STAGE=prod\n```")
     assert context.bodies() == ["This command:\n```sh\nmake ship STAGE=prod\n```"]
@@ -181,7 +181,7 @@ def test_code_is_remembered_with_the_words_that_ask_for_it_or_it_is_said_why_not
 # -- catching up
 
 
-def test_all_sessions_that_died_are_caught_up_with_the_oldest_first(context: Desk) -> None:
+def test_all_sessions_that_died_are_caught_up_with_the_oldest_first(context: MemorySession) -> None:
     for name, words in (
         ("a", "Remember that I keep tabs in Makefiles."),
         ("b", "Remember that we deploy on Fridays."),
@@ -197,7 +197,7 @@ def test_all_sessions_that_died_are_caught_up_with_the_oldest_first(context: Des
     assert context.turn(context.open("e"), "Hello?") == []
 
 
-def test_a_session_in_which_somebody_works_is_left_to_them_and_the_others_are_not(context: Desk) -> None:
+def test_a_session_in_which_somebody_works_is_left_to_them_and_the_others_are_not(context: MemorySession) -> None:
     gone = context.open("a")
     gone.session.user_said((Text("Remember that we deploy on Fridays."),))
     gone.session.close()
@@ -209,7 +209,7 @@ def test_a_session_in_which_somebody_works_is_left_to_them_and_the_others_are_no
 
 @pytest.mark.parametrize("failure", ["nonsense", TimeoutError()])
 def test_words_that_a_model_did_not_answer_about_are_asked_about_again(
-    context: Desk, failure: str | Exception
+    context: MemorySession, failure: str | Exception
 ) -> None:
     at = context.open("s", "auto")
     notes = context.turn(
@@ -224,7 +224,7 @@ def test_words_that_a_model_did_not_answer_about_are_asked_about_again(
     assert len(context.asked) == 2
 
 
-def test_a_model_that_never_answers_is_not_asked_for_ever(context: Desk) -> None:
+def test_a_model_that_never_answers_is_not_asked_for_ever(context: MemorySession) -> None:
     at = context.open("s", "auto")
     context.turn(at, "From now on write docstrings in English.", "nonsense")
     context.turn(at, "thanks", "nonsense")
@@ -346,7 +346,7 @@ def consolidations(memories: Memories) -> int:
     return sum(entry.step.op == "consolidate" for entry in memories.log())
 
 
-def test_memories_are_tidied_after_some_sessions_the_users_own_too(context: Desk) -> None:
+def test_memories_are_tidied_after_some_sessions_the_users_own_too(context: MemorySession) -> None:
     for scope in context.memories.stores:
         context.memories.add("Deploys", "We deploy on Mondays.", scope=scope)
     for number in range(5):
@@ -355,7 +355,7 @@ def test_memories_are_tidied_after_some_sessions_the_users_own_too(context: Desk
     assert consolidations(context.memories) == len(context.memories.stores) == 2
 
 
-def test_memories_are_tidied_when_it_is_due_and_not_on_each_turn(context: Desk) -> None:
+def test_memories_are_tidied_when_it_is_due_and_not_on_each_turn(context: MemorySession) -> None:
     at = context.open("s")
     context.turn(at, "Remember that we deploy on Mondays.")
     context.turn(at, "Hello?")
@@ -367,7 +367,9 @@ def test_memories_are_tidied_when_it_is_due_and_not_on_each_turn(context: Desk) 
     assert consolidations(context.memories) == 1
 
 
-def test_what_goes_wrong_is_said_and_disturbs_nothing(context: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_goes_wrong_is_said_and_disturbs_nothing(
+    context: MemorySession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     at = context.open("s")
     assert any("not remembered" in note for note in context.turn(at, "Remember that password=hunter2hunter2"))
 
@@ -382,7 +384,7 @@ def test_what_goes_wrong_is_said_and_disturbs_nothing(context: Desk, monkeypatch
     assert context.bodies() == ["We deploy on Mondays."]
 
 
-def test_what_left_the_view_in_a_pass_is_learned_from(context: Desk) -> None:
+def test_what_left_the_view_in_a_pass_is_learned_from(context: MemorySession) -> None:
     at = context.open("s")
     at.session.user_said((Text("Remember that we deploy on Mondays."),))
     assert talk(at.session, 30) > 0
@@ -391,7 +393,7 @@ def test_what_left_the_view_in_a_pass_is_learned_from(context: Desk) -> None:
 
 
 def test_what_was_learned_stands_in_the_prompt_once_the_provider_has_let_go_of_it(
-    context: Desk, monkeypatch: pytest.MonkeyPatch
+    context: MemorySession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = context.open("s")
     at.session.user_said("hello")

@@ -212,7 +212,7 @@ def test_what_a_newer_outlive_wrote_is_left_where_it_is(files: Memory, tmp_path:
     for arguments in (("doctor",), ("doctor", "--repair")):
         done = files(*arguments)
         assert done.code == 1
-        assert "upgrade outlive, which reads it; --repair leaves it where it is" in done.out
+        assert "upgrade outlive, which reads it; a repair leaves it in place" in done.out
         assert "sets it apart" not in done.out
     assert newer.exists()
 

@@ -1,14 +1,17 @@
 """`outlive session` as a user has it."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
+from outlive import Agent
 from outlive.agent import Session
 from outlive.events import GoalSet, StateChanged, decode
 from outlive.messages import Image, Text
 from outlive.stores.logs.files import FileLogStore
+from outlive.testing import ScriptedModel, call, say
 from tests.cli.command import Outlive
 from tests.talk import Ticks, step, talk
 
@@ -222,3 +225,58 @@ def test_commands_load_nothing_they_do_not_need(outlive: Outlive) -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=outlive.folder, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+@pytest.fixture
+def worked(tmp_path: Path) -> Outlive:
+    """A session in which an agent changed a file and made another."""
+    (tmp_path / "beds.txt").write_text("roses\n")
+    command = call("bash", command="echo weeds > beds.txt; echo x > new.txt")
+
+    async def work() -> None:
+        model = ScriptedModel([say("hello"), command, say("done")])
+        async with Agent(tmp_path, model=model, mode="bypass") as agent:
+            await agent.run("Say hello.")
+            await agent.run("Weed the beds.")
+
+    asyncio.run(work())
+    return Outlive(tmp_path)
+
+
+def test_rewind(worked: Outlive) -> None:
+    (session,) = ids(worked)
+    second, first = worked("session", "rewind", session, "--json").json
+    assert [second["text"], first["text"]] == ["Weed the beds.", "Say hello."]
+    assert second["files"] == first["files"] == ["beds.txt", "new.txt"]
+    assert "Weed the beds. · 2 files changed since" in worked("session", "rewind", session).out
+    went = worked("session", "rewind", session, "--to", str(second["event"]))
+    assert went.out.splitlines() == [
+        "the conversation is as before 'Weed the beds.'",
+        "restored beds.txt",
+        "deleted new.txt",
+    ]
+    assert (worked.folder / "beds.txt").read_text() == "roses\n"
+    assert not (worked.folder / "new.txt").exists()
+    assert [point["text"] for point in worked("session", "rewind", session, "--json").json] == ["Say hello."]
+    assert worked("session", "rewind", session, "--revert").out.splitlines() == [
+        "restored beds.txt",
+        "restored new.txt",
+    ]
+    assert (worked.folder / "beds.txt").read_text() == "weeds\n"
+
+
+def test_rewind_of_files_alone_and_of_the_conversation_alone(worked: Outlive) -> None:
+    (session,) = ids(worked)
+    second = str(worked("session", "rewind", session, "--json").json[0]["event"])
+    files = worked("session", "rewind", session, "--to", second, "--files", "--json").json
+    assert (files["conversation"], files["files"]["written"], files["files"]["deleted"]) == (
+        False,
+        ["beds.txt"],
+        ["new.txt"],
+    )
+    assert worked("session", "rewind", session, "--to", second, "--conversation").out.splitlines() == [
+        "the conversation is as before 'Weed the beds.'",
+    ]
+    refused = worked("session", "rewind", session, "--to", second)
+    assert (refused.code, "is no message of the user" in refused.err) == (1, True)
+    assert worked("session", "rewind", session, "--revert", "--files").code == 2

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from outlive.clients.answers.compaction import LARGEST_BRIEF, SMALLEST_BRIEF
+from outlive.clients.answers.compaction import MAX_BRIEF_CHARS, MIN_BRIEF_CHARS
 from outlive.clients.answers.result import LARGE_CHARACTERS
-from outlive.clients.answers.start import MOST_CHARACTERS
+from outlive.clients.answers.start import MAX_CHARS
 from outlive.events import UserQueued
 from outlive.memory.memories import Memories
 from outlive.replay.follow import KEPT
@@ -94,7 +94,7 @@ def test_after_a_compaction_words_instructions_tasks_and_odd_lines_come_back(
     TaskGraph(open_stores("files:.tasks", base=folder).tasks).create("Write owners.csv")
     work(transcript)
     text = hook.context("SessionStart", source="compact")
-    assert SMALLEST_BRIEF / 2 < len(text) <= LARGEST_BRIEF
+    assert MIN_BRIEF_CHARS / 2 < len(text) <= MAX_BRIEF_CHARS
     for rule in ("Always write weights in kilograms.", "Never open the folder sealed/."):
         assert text.count(rule) == 2, "among the instructions and in the user's own words"
     assert "> Go on with bay 31." in text
@@ -128,7 +128,7 @@ def test_the_brief_is_bounded_whatever_was_said(hook: Hook, transcript: ClaudeTr
     transcript.answer("word " * 50_000)
     transcript.run("toolu_1", "print", "\n".join(f"file_{n}.py:{n}: E{n}" for n in range(20_000)))
     transcript.user("x" * 60_000)
-    assert 0 < len(hook.context("SessionStart", source="compact")) <= LARGEST_BRIEF
+    assert 0 < len(hook.context("SessionStart", source="compact")) <= MAX_BRIEF_CHARS
 
 
 def test_at_the_start_ready_tasks_are_told_and_nothing_where_there_is_nothing(hook: Hook, folder: Path) -> None:
@@ -143,7 +143,7 @@ def test_at_the_start_ready_tasks_are_told_and_nothing_where_there_is_nothing(ho
     text = hook.context("SessionStart", source="startup")
     assert "Design the schema" in text
     assert "Write the parser" not in text
-    assert len(text) <= MOST_CHARACTERS
+    assert len(text) <= MAX_CHARS
 
 
 def test_a_cold_resume_says_what_it_costs(hook: Hook) -> None:

@@ -93,7 +93,7 @@ def test_a_log_that_another_process_replaced_is_read_again(
 def test_a_long_session_is_not_kept_in_memory(
     transcript: ClaudeTranscript, stores: Stores, logs: OpenLogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_TOKENS", 10)
+    monkeypatch.setattr(module, "MAX_TOKENS", 10)
     transcript.user("Print them.")
     finish(transcript, logs, 1)
     assert not logs._kept

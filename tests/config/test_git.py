@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.agent.world import World
+from outlive.agent.log.world import World
 from outlive.config.git import git_folders, head
 
 ENV = {

@@ -11,10 +11,13 @@ from outlive.context.contract import broken
 from outlive.context.engine import Engine
 from outlive.context.pages import visible_pages
 from outlive.context.passes import ladder
-from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, Survey, plan_pass, view_tokens
+from outlive.context.passes.pass_input import PassDepth, PassInput, PassPlan
+from outlive.context.passes.plan import plan_pass, view_tokens
 from outlive.context.passes.stubs import header
+from outlive.context.passes.survey import Survey
 from outlive.context.policy import Policy
-from outlive.context.view import Segment, conversation
+from outlive.context.projection import Segment
+from outlive.context.rendering import conversation
 from outlive.messages import Message, Text, ToolResult
 from tests.context.story import Story, body
 

@@ -55,7 +55,7 @@ def test_a_pass_after_many_others_is_the_one_that_a_fresh_reader_of_the_log_woul
             if fresh:
                 assert msgspec.json.encode(request) == msgspec.json.encode(fresh.next_request())
             log.extend(request.new_events)
-            digests += [made.digest for made in request.passes]
+            digests += [f"{made.words}\n{made.digest}" for made in request.passes]
         moved = msgspec.structs.replace(event, id=live.history.last_id + 1)
         live.append(moved)
         log.append(moved)

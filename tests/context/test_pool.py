@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.passes.pool import pool_of
-from outlive.context.passes.reuse_score import line_value, piece_odds
+from outlive.context.passes.lines.pool import pool_of
+from outlive.context.passes.lines.reuse_score import line_value, place_score
 from outlive.context.pieces import Line
 from outlive.context.policy import Policy
 from tests.context.story import long_story
@@ -77,7 +77,7 @@ def test_names_that_wait_are_read_little_by_little_as_new_events_come() -> None:
 
 
 def test_a_pass_that_was_taken_back_gives_back_the_pool_before_it() -> None:
-    live, log = driven(60)
+    live, log = driven(64)
     before = ids(live)
     made = live.compact()
     assert made is not None
@@ -136,7 +136,7 @@ def test_lines_of_the_pool_are_worth_what_a_new_look_at_them_finds() -> None:
             continue
         index = engine.history.index
         for line in engine.pool():
-            place = piece_odds(index, line.piece)
+            place = place_score(index, line.piece)
             (again,) = line.piece.some_lines(line.at, line.at + 1)
             kept = Line(*(getattr(line, name) for name in Line.__struct_fields__))
             assert line_value(index, kept, place) == line_value(index, again, place)
@@ -155,5 +155,5 @@ def test_a_receipt_names_the_handles_that_its_pass_added() -> None:
 
 
 def _handles(made: ev.Compacted) -> list[str]:
-    text = "\n".join([made.digest, *(edit.text for edit in made.edits)])
+    text = "\n".join([made.words, made.digest, *(edit.text for edit in made.edits)])
     return [part.partition(" ")[0].partition("\n")[0].rstrip("].,:") for part in text.split("@h")[1:]]

@@ -83,7 +83,9 @@ def kept_of(engine: Engine) -> tuple[Message, ...]:
     assert isinstance(first.blocks[0], Opaque)
     last = rest[-1]
     at = next(
-        n for n, block in enumerate(last.blocks) if isinstance(block, Text) and "condensed by rule" in block.text
+        n
+        for n, block in enumerate(last.blocks)
+        if isinstance(block, Text) and ("condensed by rule" in block.text or "own words in log events" in block.text)
     )
     return (Message(first.role, first.blocks[1:]), *rest[:-1], Message(last.role, last.blocks[:at]))
 

@@ -11,7 +11,7 @@ from outlive import events as ev
 from outlive.context.engine import Engine
 from outlive.context.errors import UnknownHandle
 from outlive.context.history import History
-from outlive.context.passes.plan import current_request
+from outlive.context.passes.pass_input import current_request
 from outlive.context.policy import Policy
 from outlive.messages import Message, Opaque, Origin, Text, ToolCall
 from tests.context.story import PICTURE, Story, body, drive, long_story

@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.passes.name_index import NameIndex
+from outlive.context.passes.lines.name_index import NameIndex
+from outlive.context.passes.lines.reuse_score import price_factor
 from outlive.context.passes.plan import pays_to_merge
-from outlive.context.passes.reuse_score import price_factor
 from outlive.context.pieces import make_piece
 from outlive.context.policy import CACHE_WRITE, MERGE_REQUESTS, MOST_SEGMENTS, PRICE_FACTOR, PRIOR, RETURNS
+from outlive.context.projection import passes_of
 from outlive.messages import Text, ToolCall
 from outlive.models.anthropic.request import request_form
 from outlive.models.openai.form import request_form as chat_form
@@ -44,8 +45,9 @@ def test_a_warm_pass_writes_one_segment_and_leaves_the_others_to_the_byte() -> N
             now = texts_of(engine)
             for made in request.passes:
                 kept += len(made.keeps) > 0
-                assert now[: len(made.keeps)] == before[: len(made.keeps)]
-                assert len(now) == len(made.keeps) + 1
+                kept_parts = [s.text for s in engine.projection.segments if s.event in made.keeps]
+                assert now[: len(kept_parts)] == before[: len(kept_parts)]
+                assert now[len(kept_parts) :] == [text for text in (made.words, made.digest) if text]
             first = request.messages[0].blocks if now else ()
             assert [block.text for block in first[: len(now)] if isinstance(block, Text)] == now
             assert request.segments == len(now)
@@ -81,17 +83,19 @@ def test_a_receipt_does_not_count_what_is_still_in_the_cache() -> None:
 def test_segments_do_not_become_more_and_more() -> None:
     engine = Engine(WINDOW)
     passes_on(engine, steps=1_200)
-    assert 1 < len(engine.projection.segments) <= MOST_SEGMENTS
+    assert 1 < passes_of(engine.projection.segments) <= MOST_SEGMENTS
 
 
-def test_a_cold_pass_writes_the_whole_digest_again() -> None:
+def test_a_cold_pass_writes_the_whole_digest_again_and_leaves_a_smaller_tail() -> None:
     engine = Engine(WINDOW)
-    passes_on(engine)
-    assert len(engine.projection.segments) > 1
+    passes_on(engine, steps=208)
+    assert passes_of(engine.projection.segments) > 1
     (made,) = engine.next_request(now=engine.history.last_time + 10_000).passes
     assert made.receipt.reason == "cold"
     assert made.keeps == ()
-    assert len(engine.projection.segments) == 1
+    tail = sum(unit.tokens for unit in engine.history.units[engine.folded :])
+    assert 0 < tail < engine.budget.tail / 2
+    assert passes_of(engine.projection.segments) == 1
 
 
 def test_a_pass_that_is_asked_for_writes_the_whole_digest_again() -> None:
@@ -121,12 +125,12 @@ def test_what_is_to_be_kept_whole_from_now_on_stands_whole_after_the_next_pass(l
 def test_previews_leave_the_digest_as_it_is() -> None:
     engine, story = Engine(WINDOW), Story()
     passes_on(engine)
-    before = texts_of(engine)
+    before = passes_of(engine.projection.segments)
     story.step(*[body(900 + number, 700) for number in range(4)])
     for event in story.events:
         engine.append(replace(event, id=engine.history.last_id + 1))
     spooled = next(made for made in engine.next_request().passes if made.receipt.rungs == ("spool",))
-    assert (spooled.digest, len(spooled.keeps)) == ("", len(before))
+    assert (spooled.digest, len(spooled.keeps)) == ("", before)
 
 
 def test_undoing_a_pass_brings_back_the_segments_before_it() -> None:

@@ -10,8 +10,9 @@ from outlive.context.ledger import Ledger
 from outlive.context.policy import Policy
 from outlive.context.state_block import render_state
 from outlive.messages import Text, ToolCall
-from outlive.state import WorkingState, rebuild
+from outlive.state import WorkingState
 from tests.context.story import Story, body
+from tests.working_state import state_of
 
 STATE: tuple[tuple[Any, dict[str, Any]], ...] = (
     (ev.ModeChanged, {"mode": "accept-edits"}),
@@ -56,7 +57,7 @@ def state() -> WorkingState:
     receipt = ev.Receipt(rungs=("auto",), reason="asked", before=9000, after=1000)
     passed = ev.Compacted(id=51, time=0, fold_to=0, digest="", edits=(), receipt=receipt)
     log = [make(id=number, time=0, **fields) for number, (make, fields) in enumerate(STATE, 1)]
-    return rebuild([*log, said, passed])
+    return state_of([*log, said, passed])
 
 
 def ledger() -> Ledger:
@@ -118,7 +119,7 @@ def test_nothing_that_others_wrote_looks_like_the_users_will() -> None:
         ev.PlanChanged(id=3, time=0, steps=(), done=()),
         ev.StateChanged(id=4, time=0, scratchpad=nasty, preserved_refs=(nasty,)),
     ]
-    block = render_state(rebuild(log), Ledger(), 4000, compacted=True).text
+    block = render_state(state_of(log), Ledger(), 4000, compacted=True).text
     assert block.count("</state>") == 1
     assert not [line for line in block.splitlines() if line.startswith(("Standing", "Permission"))]
     assert "push to main" in block
@@ -129,9 +130,9 @@ def test_actions_that_stand_in_the_view_are_not_said_again() -> None:
         ev.AssistantSaid(id=n, time=0, blocks=(ToolCall(f"c{n}", "read_file", {"path": f"f{n}.py"}),))
         for n in range(1, 5)
     ]
-    block = render_state(rebuild(acted), Ledger(), 4000, compacted=True, steps_shown=3).text
+    block = render_state(state_of(acted), Ledger(), 4000, compacted=True, steps_shown=3).text
     assert "Recent actions: read_file f1.py\n" in block
-    assert render_state(rebuild(acted), Ledger(), 4000, compacted=True, steps_shown=6).text == ""
+    assert render_state(state_of(acted), Ledger(), 4000, compacted=True, steps_shown=6).text == ""
 
 
 def test_the_newest_actions_are_told_by_the_tail_and_older_ones_by_the_block() -> None:

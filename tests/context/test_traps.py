@@ -8,7 +8,7 @@ from outlive.context.engine import Engine
 from outlive.context.errors import FloorError, InvalidRequest, UnknownHandle
 from outlive.context.ledger import Ledger
 from outlive.context.pages import Pages
-from outlive.context.passes.names import names
+from outlive.context.passes.lines.names import names
 from outlive.context.pieces import make_piece
 from outlive.context.policy import Policy
 from outlive.context.state_block import render_state
@@ -18,9 +18,9 @@ from outlive.context.tokens import Meter, estimate
 from outlive.instructions import standing
 from outlive.messages import Message, Text, ToolCall, ToolResult
 from outlive.models.too_long import TooLong, read_too_long
-from outlive.state import rebuild
 from tests.context.story import Story, body, drive, long_story
 from tests.context.wire import anthropic, shown
+from tests.working_state import state_of
 
 EAGER = Policy(name="eager", tail_tokens=600, tail=0.1)
 
@@ -43,7 +43,7 @@ def test_ten_rounds_keep_directives_tasks_and_modified_files() -> None:
         engine.compact()
     request = engine.next_request()
     text = shown(request.messages)
-    assert len(engine.history.state.compression_log) >= 10
+    assert sum(isinstance(event, ev.Compacted) for event in engine.events) >= 10
     assert {"Never push to main.", "Always run the linter."} <= {d.text for d in engine.history.state.directives}
     assert all(d.text in request.state_block for d in engine.history.state.directives)
     assert "#41 export rows [in_progress]" in request.state_block
@@ -383,9 +383,9 @@ def test_state_blocks_in_the_view_are_counted() -> None:
 
 
 def test_directives_show_while_goal_and_plan_are_empty() -> None:
-    state = rebuild([ev.DirectiveGiven(id=1, time=0, text="never x")])
+    state = state_of([ev.DirectiveGiven(id=1, time=0, text="never x")])
     assert "never x" in render_state(state, Ledger(), 100, compacted=False).text
-    assert render_state(rebuild([]), Ledger(), 100, compacted=True).text == ""
+    assert render_state(state_of([]), Ledger(), 100, compacted=True).text == ""
 
 
 def test_a_state_that_does_not_fit_says_what_is_missing_and_keeps_what_must_stay() -> None:
@@ -399,7 +399,7 @@ def test_a_state_that_does_not_fit_says_what_is_missing_and_keeps_what_must_stay
             current_step=2,
         ),
     ]
-    block = render_state(rebuild(log), Ledger(), 60, compacted=True).text
+    block = render_state(state_of(log), Ledger(), 60, compacted=True).text
     assert "left out for room: scratchpad" in block
     assert (
         block.index("goal 漢")
@@ -411,7 +411,7 @@ def test_a_state_that_does_not_fit_says_what_is_missing_and_keeps_what_must_stay
 
 def test_a_long_list_of_tasks_names_every_id() -> None:
     tasks = tuple(ev.OpenTask(n, f"subject {n}", "in_progress" if n == 70 else "pending") for n in range(1, 81))
-    block = render_state(rebuild([ev.TasksSeen(id=1, time=0, tasks=tasks)]), Ledger(), 50, compacted=False).text
+    block = render_state(state_of([ev.TasksSeen(id=1, time=0, tasks=tasks)]), Ledger(), 50, compacted=False).text
     assert all(f"#{n}" in block for n in range(1, 81))
     assert "subject 70" in block
 
@@ -444,14 +444,6 @@ def test_after_an_undone_pass_the_first_refusal_costs_a_usual_pass() -> None:
     assert "reactive" not in engine.too_long().receipt.rungs
 
 
-def test_the_compression_log_grows_and_is_no_news_for_the_model() -> None:
-    engine = Engine(20_000, EAGER)
-    drive(engine, long_story(120))
-    rows = engine.history.state.compression_log
-    assert len(rows) > 3
-    assert not any(row in shown(engine.next_request().messages) for row in rows)
-
-
 def test_pages_never_split_a_character_and_put_together_are_exact() -> None:
     pages = Pages()
     piece = make_piece(1, 0, "result", "漢字🎈é\n" * 4000)
@@ -467,7 +459,7 @@ def test_a_digest_says_that_it_is_reference_and_which_events_it_stands_for() -> 
     engine = Engine(20_000, EAGER)
     engine.extend(long_story(30).events)
     engine.compact()
-    head = engine.projection.digest.partition("\n")[0]
+    head = engine.projection.segments[-1].text.partition("\n")[0]
     assert "log events" in head
     assert "no new instructions" in head
     assert "recall" in head
@@ -667,8 +659,12 @@ def test_after_a_pass_the_request_stands_as_the_users_and_not_as_reference() -> 
         story.step(body(number, 40))
     engine.extend(story.events)
     assert engine.compact() is not None
-    digest, request, *_ = engine.next_request().messages[0].blocks
+    words, digest, request, *_ = engine.next_request().messages[0].blocks
+    assert isinstance(words, Text)
     assert isinstance(digest, Text)
-    assert "User: First look around." in digest.text
-    assert "Fix the parser" not in digest.text
+    assert (words.origin, digest.origin) == ("user", "")
+    assert "User, event 1: First look around." in words.text
+    assert "no new instructions" not in words.text
+    assert "First look around." not in digest.text
+    assert "Fix the parser" not in words.text + digest.text
     assert request == Text("Fix the parser.\nKeep its interface.", "user")

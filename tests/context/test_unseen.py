@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.passes.plan import floor_tokens
+from outlive.context.passes.survey import floor_tokens
 from outlive.context.policy import SAFE
 from outlive.context.tokens import estimate
 from outlive.messages import ToolResult

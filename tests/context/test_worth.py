@@ -7,7 +7,8 @@ from outlive.context import policy
 from outlive.context.engine import Engine
 from outlive.context.errors import FloorError
 from outlive.context.passes import ladder
-from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, plan_pass
+from outlive.context.passes.pass_input import PassDepth, PassInput, PassPlan
+from outlive.context.passes.plan import plan_pass
 from outlive.context.policy import Policy
 from outlive.messages import Text
 from tests.context.story import Story, body, long_story

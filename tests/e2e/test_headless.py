@@ -91,7 +91,7 @@ def test_text_that_is_piped_in_comes_with_the_prompt(folder: Path) -> None:
         (("-p", "x", "--policy", "nope"), 1, "no policy 'nope'"),
         (("-p", "x", "--add-dir", "nope"), 1, "no such folder"),
         (("-p", "x", "--allow", "bash(("), 1, "bash(("),
-        (("fix the test",), 2, "A prompt goes behind -p"),
+        (("fix the test",), 2, "a prompt goes behind -p"),
     ],
 )
 def test_wrong_usage_says_what_is_wrong(folder: Path, arguments: tuple[str, ...], code: int, says: str) -> None:

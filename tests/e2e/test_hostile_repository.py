@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.agent.world import World
+from outlive.agent.log.world import World
 from outlive.testing import Simulator, call, say
 from tests.e2e.conftest import Client
 from tests.tools.workbench import Workbench

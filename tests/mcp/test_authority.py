@@ -100,11 +100,11 @@ def test_a_reading_does_not_take_the_place_of_the_users_word(mcp: Connection, fo
 
 
 def test_the_instructions_of_a_foreign_session_are_not_the_users(mcp: Connection, folder: Path) -> None:
-    foreign = "not begun here by the user"
-    assert foreign in mcp("state")
-    assert foreign in mcp.prompt("resume")
+    untrusted = "not begun here by the user"
+    assert untrusted in mcp("state")
+    assert untrusted in mcp.prompt("resume")
     remember_mode(folder, "planted", "ask")
-    assert foreign not in mcp("state") + mcp.prompt("resume")
+    assert untrusted not in mcp("state") + mcp.prompt("resume")
 
 
 def test_a_session_of_another_agent_is_the_users_if_that_agent_ran_here(mcp: Connection, folder: Path) -> None:

@@ -248,7 +248,7 @@ def test_forgetting_moves_the_file_and_deletes_nothing(memories: Memories, tmp_p
     memories.forget("port")
     assert not (tmp_path / ".memory" / "port.md").exists()
     assert "The port is 80" in (tmp_path / ".memory" / "archive" / "port.md").read_text()
-    with pytest.raises(UnknownMemory, match="forgotten already"):
+    with pytest.raises(UnknownMemory, match="was forgotten"):
         memories.forget("port")
     with pytest.raises(UnknownMemory, match="was forgotten"):
         memories.update("port", body="x y z")

@@ -1,4 +1,4 @@
-"""Memories stand in a request as quoted data, and nothing in them can be anything else."""
+"""Memories are quoted data in a request, and nothing in them can be anything else."""
 
 import re
 from datetime import UTC, datetime, timedelta

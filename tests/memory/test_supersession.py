@@ -19,7 +19,7 @@ MEMORIES = st.builds(
     supersedes=st.lists(SLUGS, max_size=3).map(tuple),
     derived_from=st.lists(SLUGS, max_size=2).map(tuple),
     archived=st.sampled_from([None, None, MOMENT]),
-    provenance=st.sampled_from([Provenance(), Provenance(), Provenance(foreign=True)]),
+    provenance=st.sampled_from([Provenance(), Provenance(), Provenance(untrusted=True)]),
 )
 STORES = st.lists(MEMORIES, max_size=6, unique_by=lambda memory: memory.slug)
 
@@ -35,7 +35,7 @@ def test_a_memory_is_hidden_by_a_live_trusted_one_outside_of_any_ring(memories: 
             for new, other in live.items()
             if old in other.supersedes
             and new not in {old, *reach(old, edges)}
-            and (memory.provenance.foreign or not other.provenance.foreign)
+            and (memory.provenance.untrusted or not other.provenance.untrusted)
         }
         assert hidden.get(old) == max(hides, default=None)
     assert in_use(memories) == [memory for slug, memory in live.items() if slug not in hidden]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from outlive.cli.flags import remedy
 from outlive.errors import StoreUnavailable
 from outlive.memory.consolidate import consolidate
 from outlive.memory.doctor import problems
@@ -65,8 +66,8 @@ def cloned(tmp_path: Path, url: str) -> Path:
     return Path(shutil.copytree(tmp_path / "theirs", tmp_path / "cloned"))
 
 
-def foreign(memories: Memories) -> set[str]:
-    return {memory.slug for memory in memories.foreign()}
+def untrusted(memories: Memories) -> set[str]:
+    return {memory.slug for memory in memories.untrusted()}
 
 
 def found(memories: Memories, query: str) -> set[str]:
@@ -76,20 +77,20 @@ def found(memories: Memories, query: str) -> set[str]:
 def test_what_was_begun_here_is_the_users(mine: Machine, tmp_path: Path) -> None:
     memories = mine.open(tmp_path / "project")
     memories.add("Tests", RULE, type="feedback")
-    assert not memories.foreign()
+    assert not memories.untrusted()
     assert "Tests" in memories.index()
     assert found(mine.open(tmp_path / "project"), "run before tests") == {"tests"}
 
 
 def test_what_came_with_a_folder_reaches_no_model(mine: Machine, cloned: Path) -> None:
     memories = mine.open(cloned)
-    assert foreign(memories) == {"tests", "parser", "agreed"}
+    assert untrusted(memories) == {"tests", "parser", "agreed"}
     assert memories.index() == ""
     assert found(memories, "run the tests of the parser before, never ask") == set()
     reasons = {problem.where: problem.what for problem in memories.left_out()}
-    assert reasons == {f"project/{slug}": "came with the folder" for slug in foreign(memories)}
+    assert reasons == {f"project/{slug}": "came with the folder" for slug in untrusted(memories)}
     told = [problem for problem in problems(memories) if problem.where == "project/tests"]
-    assert "outlive trust" in told[0].remedy
+    assert "outlive trust" in remedy(told[0])
 
 
 def test_a_person_who_searches_sees_what_came_with_the_folder(mine: Machine, cloned: Path) -> None:
@@ -101,9 +102,9 @@ def test_a_person_who_searches_sees_what_came_with_the_folder(mine: Machine, clo
 def test_what_the_user_says_in_such_a_folder_counts(mine: Machine, cloned: Path) -> None:
     memories = mine.open(cloned)
     memories.add("Commits", "Always sign commits of this project.", type="feedback")
-    assert foreign(memories) == {"tests", "parser", "agreed"}
+    assert untrusted(memories) == {"tests", "parser", "agreed"}
     again = mine.open(cloned)
-    assert foreign(again) == {"tests", "parser", "agreed"}
+    assert untrusted(again) == {"tests", "parser", "agreed"}
     assert "sign commits" in again.index()
     assert "evil" not in again.index()
 
@@ -112,7 +113,7 @@ def test_one_is_agreed_to_and_that_is_taken_back(mine: Machine, cloned: Path) ->
     memories = mine.open(cloned)
     memories.confirm("tests")
     assert "evil" in memories.index()
-    assert foreign(mine.open(cloned)) == {"parser", "agreed"}
+    assert untrusted(mine.open(cloned)) == {"parser", "agreed"}
     memories.undo()
     assert "evil" not in memories.index()
     assert "evil" not in mine.open(cloned).index()
@@ -120,10 +121,10 @@ def test_one_is_agreed_to_and_that_is_taken_back(mine: Machine, cloned: Path) ->
 
 def test_all_are_adopted(mine: Machine, cloned: Path) -> None:
     memories, other = mine.open(cloned), mine.open(cloned)
-    assert foreign(other)
+    assert untrusted(other)
     memories.adopt()
     for one in (memories, other, mine.open(cloned)):
-        assert not one.foreign()
+        assert not one.untrusted()
         assert "evil" in one.index()
 
 
@@ -140,8 +141,8 @@ def test_trust_is_taken_back_and_the_users_own_word_stays(mine: Machine, cloned:
     memories.add("Commits", "Always sign commits of this project.", type="feedback")
     memories.adopt()
     assert memories.disown()
-    assert foreign(memories) == {"tests", "parser", "agreed"}
-    assert foreign(mine.open(cloned)) == {"tests", "parser", "agreed"}
+    assert untrusted(memories) == {"tests", "parser", "agreed"}
+    assert untrusted(mine.open(cloned)) == {"tests", "parser", "agreed"}
     assert not memories.disown()
 
 
@@ -149,8 +150,8 @@ def test_a_folder_that_was_begun_here_can_be_disowned(mine: Machine, tmp_path: P
     memories = mine.open(tmp_path / "project")
     memories.add("Tests", RULE, type="feedback")
     assert memories.disown()
-    assert foreign(memories) == {"tests"}
-    assert foreign(mine.open(tmp_path / "project")) == {"tests"}
+    assert untrusted(memories) == {"tests"}
+    assert untrusted(mine.open(tmp_path / "project")) == {"tests"}
 
 
 def test_the_users_word_counts_also_where_a_foreign_memory_says_the_same(mine: Machine, cloned: Path) -> None:
@@ -181,7 +182,7 @@ def test_a_link_to_a_folder_of_the_user_makes_no_other_theirs(
     link = cloned / ".memory" / linked
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(tmp_path / "project" / ".memory" / linked)
-    assert foreign(mine.open(cloned)) == {"tests", "parser", "agreed"}
+    assert untrusted(mine.open(cloned)) == {"tests", "parser", "agreed"}
 
 
 @pytest.mark.parametrize("url", ["sqlite:///memory.db"])
@@ -200,13 +201,13 @@ def test_an_empty_database_that_fills_itself_is_not_begun_here(mine: Machine, tm
         )
     memories = mine.open(tmp_path / "planted")
     memories.add("Port", "The port is 80.")
-    assert foreign(mine.open(tmp_path / "planted")) == {"tests"}
+    assert untrusted(mine.open(tmp_path / "planted")) == {"tests"}
 
 
 def test_another_home_does_not_believe_this_one(mine: Machine, cloned: Path, tmp_path: Path) -> None:
     mine.open(cloned).adopt()
     third = Machine(tmp_path / "third", mine.url)
-    assert foreign(third.open(cloned)) == {"tests", "parser", "agreed"}
+    assert untrusted(third.open(cloned)) == {"tests", "parser", "agreed"}
     third.close()
 
 
@@ -217,8 +218,8 @@ def test_two_homes_that_share_a_folder_do_not_take_it_from_each_other(
     third = Machine(tmp_path / "third", mine.url)
     for number, machine in enumerate((mine, third, mine, third)):
         machine.open(cloned).add(f"{number}", f"Always do {number}.", type="feedback")
-    assert foreign(mine.open(cloned)) == {"tests", "parser", "agreed", "1", "3"}
-    assert foreign(third.open(cloned)) == {"tests", "parser", "agreed", "0", "2"}
+    assert untrusted(mine.open(cloned)) == {"tests", "parser", "agreed", "1", "3"}
+    assert untrusted(third.open(cloned)) == {"tests", "parser", "agreed", "0", "2"}
     third.close()
 
 
@@ -227,7 +228,7 @@ def test_a_project_that_is_moved_stays_the_users(mine: Machine, tmp_path: Path) 
     memories.add("Tests", RULE, type="feedback")
     memories.close()
     (tmp_path / "project").rename(tmp_path / "moved")
-    assert not mine.open(tmp_path / "moved").foreign()
+    assert not mine.open(tmp_path / "moved").untrusted()
 
 
 def test_another_clone_in_the_same_place_is_foreign_again(mine: Machine, cloned: Path) -> None:
@@ -237,14 +238,14 @@ def test_another_clone_in_the_same_place_is_foreign_again(mine: Machine, cloned:
     memories.close()
     shutil.rmtree(cloned)
     kept.rename(cloned)
-    assert foreign(mine.open(cloned)) == {"tests", "parser", "agreed"}
+    assert untrusted(mine.open(cloned)) == {"tests", "parser", "agreed"}
 
 
 def test_consolidation_vouches_for_nothing(mine: Machine, cloned: Path) -> None:
     memories = mine.open(cloned)
     consolidate(memories)
-    assert foreign(memories) == {"tests", "parser", "agreed"}
-    assert foreign(mine.open(cloned)) == {"tests", "parser", "agreed"}
+    assert untrusted(memories) == {"tests", "parser", "agreed"}
+    assert untrusted(mine.open(cloned)) == {"tests", "parser", "agreed"}
 
 
 def test_undoing_a_step_of_a_strangers_log_vouches_for_nothing(mine: Machine, cloned: Path, tmp_path: Path) -> None:
@@ -254,7 +255,7 @@ def test_undoing_a_step_of_a_strangers_log_vouches_for_nothing(mine: Machine, cl
     memories = mine.open(cloned)
     memories.undo()
     assert memories.get("tests").archived is None
-    assert foreign(memories) == {"tests", "parser", "agreed"}
+    assert untrusted(memories) == {"tests", "parser", "agreed"}
 
 
 def test_a_home_that_cannot_be_written_keeps_nobody_from_remembering(tmp_path: Path, url: str) -> None:
@@ -262,9 +263,9 @@ def test_a_home_that_cannot_be_written_keeps_nobody_from_remembering(tmp_path: P
     machine = Machine(tmp_path / "home", url)
     memories = machine.open(tmp_path / "project")
     memories.add("Tests", RULE, type="feedback")
-    assert not memories.foreign()
+    assert not memories.untrusted()
     again = machine.open(tmp_path / "project")
-    assert foreign(again) == {"tests"}
+    assert untrusted(again) == {"tests"}
     with pytest.raises(StoreUnavailable, match="OUTLIVE_TRUST_MEMORIES"):
         again.adopt()
     machine.close()
@@ -276,14 +277,14 @@ def test_a_home_that_lost_its_list_starts_a_new_one(mine: Machine, tmp_path: Pat
     shutil.rmtree(mine.home / "vouched")
     memories.adopt()
     memories.add("Parser", FACT)
-    assert not foreign(mine.open(tmp_path / "project"))
+    assert not untrusted(mine.open(tmp_path / "project"))
 
 
 def test_whoever_says_so_in_the_environment_trusts_every_folder(
     mine: Machine, cloned: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OUTLIVE_TRUST_MEMORIES", "1")
-    assert not mine.open(cloned).foreign()
+    assert not mine.open(cloned).untrusted()
 
 
 @pytest.mark.parametrize("url", ["files:.tasks"])

@@ -458,3 +458,25 @@ def test_redacted_thinking_is_carried_untouched() -> None:
     assert block == Opaque("anthropic", form)
     sent = request_form(asking("Hello?", assistant(block, "Yes."), "And?"))
     assert sent["messages"][1]["content"][0] == form
+
+
+@pytest.mark.parametrize(
+    ("name", "effort", "thinking", "config"),
+    [
+        ("claude-haiku-4-5", "low", {"type": "enabled", "budget_tokens": 2_000}, None),
+        ("claude-haiku-4-5", "off", None, None),
+        ("claude-sonnet-4-6", "medium", {"type": "adaptive", "display": "summarized"}, {"effort": "medium"}),
+        ("claude-sonnet-4-6", "off", None, None),
+    ],
+)
+def test_one_word_of_effort_is_what_each_generation_understands(
+    name: str, effort: str, thinking: dict[str, Any] | None, config: dict[str, str] | None
+) -> None:
+    model = AnthropicModel(name, environment={"ANTHROPIC_API_KEY": "k", "OUTLIVE_EFFORT": effort})
+    body = model.body(asking())
+    assert (body.get("thinking"), body.get("output_config")) == (thinking, config)
+
+
+def test_an_unknown_effort_is_refused() -> None:
+    with pytest.raises(ModelNotSetUp, match="OUTLIVE_EFFORT is 'huge'"):
+        AnthropicModel("claude-haiku-4-5", environment={"ANTHROPIC_API_KEY": "k", "OUTLIVE_EFFORT": "huge"})

@@ -4,17 +4,19 @@ import asyncio
 import os
 import socket
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from outlive import Agent
 from outlive.agent.factory import AgentFactory
 from outlive.config import Workspace
 from outlive.models import resolve as choosing
-from outlive.models.local_servers import ServedModel, ServedWindow, listed, served_window
+from outlive.models.local_servers import ServedModel, ServedWindow, in_time, listed, served_window
 from outlive.models.protocol import window_origin
 from outlive.models.resolve import resolve
 from outlive.testing.simulator import SimulatedModel, Simulator, say
@@ -66,6 +68,11 @@ def test_a_server_that_never_answers_is_not_waited_for() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         assert served_window(address, "tiny", timeout=0.05) == ServedWindow()
+    released = threading.Event()
+    try:
+        assert in_time(lambda: str(released.wait()), 0.05, "late") == "late"
+    finally:
+        released.set()
 
 
 def test_a_server_that_was_found_is_named_to_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +101,7 @@ def test_the_terminal_asks_before_a_server_that_was_found_gets_words(
 
     monkeypatch.delenv("OUTLIVE_LOCAL_MODELS")
     monkeypatch.setattr(choosing, "local_models", lambda: [ServedModel("Ollama", "http://127.0.0.1:1/v1", "tiny")])
-    monkeypatch.setattr("click.confirm", confirm)
+    monkeypatch.setattr(click, "confirm", confirm)
     for stream in (sys.stdin, sys.stdout):
         monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
     with closing(AgentFactory(Workspace.find(tmp_path))) as factory:

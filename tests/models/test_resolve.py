@@ -147,6 +147,7 @@ def test_nothing_is_sent_to_a_server_that_was_only_found(monkeypatch: pytest.Mon
         with pytest.raises(ModelNotSetUp, match=r"llama\.cpp seems to listen") as caught:
             resolve(None, environment={})
         assert "export MODEL_ID=openai:a" in shown(caught.value)
+        assert "--model openai:a" in shown(caught.value)
         assert "OUTLIVE_LOCAL_MODELS=on" in shown(caught.value)
         model = offered(None, {})
         assert model

@@ -9,7 +9,9 @@ import pytest
 
 from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, ToolResult, tool_calls
 from outlive.models.errors import ModelNotSetUp, ModelUnavailable, PromptTooLong, RequestRefused
+from outlive.models.failures import Failure
 from outlive.models.openai.model import OpenAIModel
+from outlive.models.openai.responses import ResponsesApi
 from outlive.models.openai.responses_form import responses_form
 from outlive.models.openai.versions import takes_breakpoints, wants_responses
 from outlive.models.protocol import Reply, Usage
@@ -575,3 +577,12 @@ def test_closing_the_iterator_ends_the_connection() -> None:
             return not open_after
 
         assert asyncio.run(leave())
+
+
+def test_the_effort_goes_with_the_request_and_stays_when_summaries_are_refused() -> None:
+    api = ResponsesApi("gpt-6-sol", effort="high")
+    assert api.body(asking())["reasoning"] == {"summary": "auto", "effort": "high"}
+    refused = Failure(400, "reasoning.summary is not supported")
+    assert api.changes(refused, asking())
+    assert api.body(asking())["reasoning"] == {"effort": "high"}
+    assert not api.changes(refused, asking())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from outlive.messages import Text, ToolCall
 from outlive.models.errors import ModelNotSetUp, ModelUnavailable, PromptTooLong
 from outlive.models.protocol import Model, Reply
-from outlive.models.retry import FALLBACK_SECONDS, LONGEST, MAX_RETRY_AFTER_SECONDS, Fallback, Retrying
+from outlive.models.retry import FALLBACK_SECONDS, MAX_RETRY_AFTER_SECONDS, MAX_RETRY_SECONDS, Fallback, Retrying
 from outlive.request import Request
 from outlive.stream import ModelRetrying, ModelStreamEvent, TextDelta
 from outlive.testing.simulator import Fault, Simulator, call, say
@@ -104,7 +104,7 @@ def test_waits_are_bounded_and_never_shorter_than_asked(attempt: int, chance: fl
     with_chance = Retrying(Nothing(), rng=lambda: chance)
     seconds = with_chance._wait(attempt, asked_for)
     if asked_for is None:
-        assert min(0.5 * 2.0 ** (attempt - 1), LONGEST / 2) <= seconds <= LONGEST
+        assert min(0.5 * 2.0 ** (attempt - 1), MAX_RETRY_SECONDS / 2) <= seconds <= MAX_RETRY_SECONDS
     else:
         assert asked_for <= seconds <= asked_for + 1
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.models.text_calls import FoundCalls, Written, calls_in
+from outlive.models.written_calls.reading import FoundCalls, Written, calls_in
 from outlive.tools.builtin.standard import standard_tools
 from outlive.tools.toolbox import Toolbox
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from outlive.agent import Session
-from outlive.events import UsageReported
+from outlive.events import Compacted, UsageReported
 from outlive.messages import tool_calls
 from outlive.models.anthropic.model import AnthropicModel
 from outlive.models.errors import PromptTooLong
@@ -111,7 +111,7 @@ def test_a_long_session_is_never_refused(tmp_path: Path, make: Making, faulty: b
         store = FileLogStore(tmp_path, durability="process")
         session = Session.start(store, system="You read.", tools=TOOLS, window=WINDOW, clock=Ticks())
         used = asyncio.run(work(session, Retrying(make(sim), sleep=no_wait)))
-        assert len(session.state.compression_log) > 2
+        assert sum(isinstance(event, Compacted) for event in session.events) > 2
         session.close()
         assert sim.refusals == []
         assert all(WORDS in request.text for request in sim.requests)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.messages import Message, Text, ToolCall, ToolResult
-from outlive.replay.handover import LARGEST, handover
+from outlive.replay.handover import MAX_CHARS, handover
 from outlive.replay.importers import read_recording
 from outlive.replay.recording import Recorded, Recording
 from outlive.replay.rescue import PlanReader, Rescued, RescuedStep, rescued
@@ -50,6 +50,16 @@ def session() -> Rescued:
     )
 
 
+def test_the_last_commands_and_files_are_told_once_and_in_order() -> None:
+    steps = [step for number in range(30) for step in called(number, "Bash", {"command": f"cat part{number}.txt"})]
+    again = called(30, "Bash", {"command": "cat part25.txt"})
+    found = rescued(played(user("Read all."), *steps, *again))
+    assert found.commands == (*(f"cat part{number}.txt" for number in (22, 23, 24, 26, 27, 28, 29)), "cat part25.txt")
+    assert found.looked_at[-3:] == ("part28.txt", "part29.txt", "part25.txt")
+    assert "- cat part29.txt" in handover(found)
+    assert "part28.txt, part29.txt, part25.txt" in handover(found)
+
+
 def test_all_that_matters_is_found() -> None:
     found = session()
     assert [text[:8] for text in found.requests] == ["Port the", "The key "]
@@ -75,7 +85,7 @@ def test_a_hand_over_quotes_the_user_and_masks_secrets() -> None:
 texts = st.text(min_size=1, max_size=30).map(lambda text: text * 400)
 
 
-@given(st.lists(texts, min_size=1, max_size=6), texts, st.integers(2_000, LARGEST))
+@given(st.lists(texts, min_size=1, max_size=6), texts, st.integers(2_000, MAX_CHARS))
 def test_a_hand_over_never_has_more_than_its_limit(requests: list[str], answer: str, limit: int) -> None:
     said = [user(text) for text in requests]
     found = rescued(played(*said, Message("assistant", (Text(answer),)), user("the last thing I asked")))

@@ -68,7 +68,6 @@ def memories(draw: st.DrawFn) -> Memory:
         ),
         created=created,
         updated=draw(MOMENTS),
-        last_used=draw(st.none() | MOMENTS),
         supersedes=draw(LISTS),
         derived_from=draw(LISTS),
         archived=draw(st.none() | MOMENTS),

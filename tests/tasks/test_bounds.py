@@ -43,7 +43,7 @@ def test_a_planted_mark_is_named_and_healed_and_nothing_is_acknowledged(files: E
     path = files.path / ".local/high-water"
     path.write_text(f"{mark}\n")
     for act in (lambda: graph.create("lost"), lambda: files.graph().create_many([TaskDraft(subject="lost")])):
-        with pytest.raises(DamagedRecord, match=r"high-water: .*Nothing was changed; `outlive task doctor`"):
+        with pytest.raises(DamagedRecord, match=r"high-water: .*Nothing was changed; a repair sets it right"):
             act()
     (problem,) = files.graph().doctor()
     assert (problem.where, problem.repairable) == (str(path), True)
@@ -61,7 +61,7 @@ def test_a_planted_counter_of_a_database_is_named_and_healed(sqlite: Engine, mar
     with sqlite3.connect(sqlite.path) as raw:
         raw.execute(f"UPDATE outlive_task_ids SET last = {mark}")
     raw.close()
-    with pytest.raises(DamagedRecord, match="outlive task doctor"):
+    with pytest.raises(DamagedRecord, match="a repair sets it"):
         graph.create("lost")
     assert [task.subject for task in graph.find()] == ["one"], "and nothing was overwritten"
     assert [problem.repairable for problem in graph.doctor()] == [True]

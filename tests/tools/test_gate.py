@@ -19,7 +19,7 @@ def test_a_command_does_nothing_when_its_process_cannot_be_recorded(
         recorded.append(fields["process"].group)
         raise StoreUnavailable("the disk is full")
 
-    monkeypatch.setattr(bench.door, "log", full)
+    monkeypatch.setattr(bench.tool_session, "log", full)
     assert "the disk is full" in bench.refused("bash", command="touch ran")
     assert not (bench.root / "ran").exists()
     assert not Path(f"/proc/{recorded[0]}").exists(), "what was to run it is still there"

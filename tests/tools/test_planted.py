@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from outlive.agent.world import World
-from outlive.cli.chat.history import ProjectHistory
+from outlive.agent.log.world import World
+from outlive.cli.chat.input.history import ProjectHistory
 from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv
 from outlive.config.home import project_folder, trusted

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from outlive.agent.masking import masked
+from outlive.agent.log.masking import masked
 from outlive.agent.session import Session
-from outlive.cli.chat.history import ProjectHistory
+from outlive.cli.chat.input.history import ProjectHistory
 from outlive.context.state_block import LONGEST_NOTE
 from outlive.events import AssistantSaid, Event, OpenTask, SessionStarted, TasksSeen
 from outlive.messages import Text, Thinking, ToolCall

@@ -159,7 +159,7 @@ def test_recall_without_sense_is_refused(bench: Workbench) -> None:
 def test_compact_asks_the_session(bench: Workbench) -> None:
     assert bench.call("compact", focus=" the parser ").text.endswith("focus: the parser")
     bench.call("compact")
-    assert bench.door.asked_to_compact == ["the parser", ""]
+    assert bench.tool_session.asked_to_compact == ["the parser", ""]
     assert "at most" in bench.refused("compact", focus="x" * 1000)
 
 
@@ -191,7 +191,7 @@ def test_what_is_kept_stays_whole_through_passes_until_it_is_let_go(bench: Workb
     assert "read_file f0.py" in said
     assert "read_file f3.py · call_3 @h" in said
     total, room = re.match(r"kept whole: ([\d,]+) of ([\d,]+) tokens\n", said).groups()  # type: ignore[union-attr]
-    assert int(total.replace(",", "")) == sum(one.tokens for one in bench.door.kept()[0])
+    assert int(total.replace(",", "")) == sum(one.tokens for one in bench.tool_session.kept()[0])
     assert int(room.replace(",", "")) == 6_000
     for number in range(20, 32):
         bench.session.assistant_said((ToolCall(f"call_{number}", "read_file", {"path": f"f{number}.py"}),))

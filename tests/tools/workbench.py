@@ -1,4 +1,4 @@
-"""A desk with real parts in a folder of its own, and calls that go the way a model's calls go."""
+"""A tool context with real parts in a folder of its own, and calls that go the way a model's calls go."""
 
 import asyncio
 import itertools
@@ -32,8 +32,8 @@ from outlive.tools.toolbox import Toolbox
 E_ = TypeVar("E_", bound=KnownEvent)
 
 
-class Door:
-    """The door to a real session."""
+class RecordingSession:
+    """A real session that records what tools ask of it."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -100,12 +100,12 @@ class Workbench:
             self.session = Session.resume(self.logs, session)
         except OutliveError:
             self.session = Session.start(self.logs, id=session)
-        self.door = Door(self.session)
+        self.tool_session = RecordingSession(self.session)
         self.graph = TaskGraph(self.tasks, actor="tester")
         self.streamed: list[tuple[str, str]] = []
         self.context = ToolContext(
             root=self.root,
-            session=self.door,
+            session=self.tool_session,
             graph=self.graph,
             fence=Fence(self.root),
             read_tracker=ReadTracker(),
@@ -121,7 +121,7 @@ class Workbench:
         self.runner = Runner(self.toolbox, self.context, self.gate, NoHooks())
 
     def user(self, words: str) -> None:
-        self.door.said.append(words)
+        self.tool_session.said.append(words)
         self.session.user_said((Text(words),))
 
     def call_id(self, name: str) -> str:

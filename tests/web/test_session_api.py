@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from outlive.agent.forking import fork
+from outlive.agent.log.forking import fork
 from outlive.events import AssistantSaid, Compacted, Denial, SessionStarted, ToolFinished, UserSaid
 from outlive.messages import Image, Text, ToolCall
 from tests.engines import worker_environment

@@ -9,9 +9,9 @@ import pytest
 from outlive.agent import Session
 from outlive.agent.recall import pages_of
 from outlive.context.engine import Engine
-from outlive.context.passes.departures import units_left
-from outlive.context.view import OPENING
-from outlive.events import AssistantSaid, Compacted, Event, PlanChanged
+from outlive.context.passes.departures import unit_departures
+from outlive.context.rendering import OPENING
+from outlive.events import AssistantSaid, Compacted, Event, PlanChanged, SessionStarted, UsageReported
 from outlive.messages import Message, Text, ToolCall, ToolResult
 from outlive.stores.logs.reading import full_log
 from outlive.web.sessions.past.replay import ReplayedPast, rows_before
@@ -126,9 +126,8 @@ def test_the_bands_of_each_request_are_what_the_engine_counts(tmp_path: Path) ->
     assert passes_in(log)
     for column, kinds in zip(window.columns, counted, strict=True):
         for band, tokens in zip(BANDS, column.bands, strict=True):
-            if band != "user":  # the engine leaves out the request that stands below a digest
-                expected = kinds.get(band, 0) + (kinds.get("tools", 0) if band == "system" else 0)
-                assert tokens == pytest.approx(expected, abs=ROUNDING), (column.event, band)
+            expected = kinds.get(band, 0) + (kinds.get("tools", 0) if band == "system" else 0)
+            assert tokens == pytest.approx(expected, abs=ROUNDING), (column.event, band)
 
 
 def test_a_column_has_the_providers_count_and_the_cache(server: WebServer, events: list[Event]) -> None:
@@ -141,6 +140,60 @@ def test_a_column_has_the_providers_count_and_the_cache(server: WebServer, event
         assert sum(column["bands"]) == column["tokens"] == column["read"] + column["written"] + column["fresh"]
 
 
+@pytest.mark.parametrize(
+    ("gap", "model", "read", "reason"),
+    [
+        (10.0, "m", 9_900, ""),
+        (10.0, "m", 100, "changed"),
+        (1_000.0, "m", 0, "expired"),
+        (10.0, "other", 0, "model"),
+    ],
+)
+def test_a_request_that_rewrote_what_had_been_sent_says_why(gap: float, model: str, read: int, reason: str) -> None:
+    window = WindowOverTime()
+    said = [
+        AssistantSaid(id=2, time=1.0, blocks=(), model="m"),
+        AssistantSaid(id=4, time=1.0 + gap, blocks=(), model=model),
+    ]
+    used = [
+        UsageReported(id=3, time=1.0, of=2, input=0, cache_write=10_000),
+        UsageReported(id=5, time=1.0 + gap, of=4, input=0, cache_write=10_200 - read, cache_read=read),
+    ]
+    for event in (SessionStarted(id=1, time=0.0, session="s"), said[0], used[0], said[1], used[1]):
+        window.take(event)
+    first, second = window.columns
+    assert (first.reason, first.rewrote) == ("", 0)
+    assert (second.reason, second.rewrote) == (reason, 10_000 - read if reason else 0)
+
+
+def test_a_provider_without_a_cache_has_no_misses() -> None:
+    window = WindowOverTime()
+    for id in (1, 3, 5):
+        window.take(AssistantSaid(id=id, time=float(id), blocks=()))
+        window.take(UsageReported(id=id + 1, time=float(id), of=id, input=10_000))
+    assert [column.reason for column in window.columns] == ["", "", ""]
+
+
+def test_the_rows_of_a_receipt_add_up_and_hold_the_users_words(server: WebServer, events: list[Event]) -> None:
+    for event in passes_in(events):
+        receipt = server.json(of(server, "talk", f"/passes/{event.id}"))["receipt"]
+        assert sum(receipt["kinds_before"].values()) == receipt["before"]
+        assert sum(receipt["kinds_after"].values()) == receipt["after"]
+        assert receipt["kinds_after"]["user"] > 0
+
+
+def test_the_users_words_and_the_state_block_do_not_leave_in_a_pass(server: WebServer, events: list[Event]) -> None:
+    for event in passes_in(events):
+        pairs = server.json(of(server, "talk", f"/passes/{event.id}/rows?limit=400"))["pairs"]
+        words = [pair["change"] for pair in pairs if pair.get("before", pair.get("after"))["kind"] == "user"]
+        assert words
+        assert "left" not in words
+        states = [pair["change"] for pair in pairs if pair.get("after", {}).get("kind") == "state"]
+        assert states in (["changed"], ["new"]), event.id
+        done = [pair["change"] for pair in pairs if pair.get("before", {}).get("label") == "what was done"]
+        assert set(done) <= {"same", "changed"}
+
+
 def test_a_pass_has_its_receipt_and_what_left(server: WebServer, events: list[Event]) -> None:
     engine = Engine(24_000)
     for event in events:
@@ -148,7 +201,7 @@ def test_a_pass_has_its_receipt_and_what_left(server: WebServer, events: list[Ev
             found = server.json(of(server, "talk", f"/passes/{event.id}"))
             assert found["receipt"]["before"] == event.receipt.before
             assert found["receipt"]["handles"] == [f"@h{page}" for page in event.receipt.handles]
-            left = units_left(event, engine.projection, engine.history.units)
+            left = unit_departures(event, engine.projection, engine.history.units)
             assert [(u["unit"], u["how"], u["before"]) for u in found["left"]] == [
                 (unit.unit, unit.how, unit.before) for unit in left
             ]
@@ -169,6 +222,7 @@ def test_before_and_after_hold_every_block_of_both_views(server: WebServer, even
             for pair in found["pairs"]
             for shown in ["before" if pair["change"] == "same" else side]
             if shown in pair and pair[shown]["kind"] not in ("system", "calls")
+            if "rendered again" not in pair[shown]["label"]  # for the request after the pass
         ]
         for side in ("before", "after")
     }

@@ -26,6 +26,7 @@ from acp import RequestError
 from outlive.acp.outbox import Outbox
 from outlive.acp.prompts import invalid
 from outlive.acp.updates import Updates
+from outlive.agent.attachments.attaching import Attachments
 from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.config import Workspace
 from outlive.errors import AgentBusy
@@ -87,6 +88,7 @@ class EditorSession:
             factory.close()
             raise
         self.agent.closing.append(factory.close)
+        self.agent.attachments = Attachments(self.agent)
         if self.agent.mode == "bypass" and "bypass" not in (options.mode, factory.settings.agent.get("mode")):
             self.agent.set_mode("ask")  # chosen for this session once, but not for this editor
         self.id = self.agent.session.id

@@ -21,7 +21,7 @@ from langgraph.runtime import Runtime
 from msgspec import to_builtins
 
 from outlive.adapters.native_log import RECALL, LogCache, Shown
-from outlive.agent.session import DEFAULT_WINDOW
+from outlive.agent.log.session_log import DEFAULT_WINDOW
 from outlive.context.policy import RICH, Policy
 from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, ToolResult, tool_calls
 from outlive.models.anthropic.form import read_block

@@ -16,12 +16,13 @@ import msgspec
 from msgspec import Struct
 
 from outlive.adapters.sources import Said, Sources, content_of, is_thought
-from outlive.agent.masking import masked
+from outlive.agent.log.masking import masked
+from outlive.agent.log.session_log import DEFAULT_WINDOW
 from outlive.agent.recall import lines_of
-from outlive.agent.session import DEFAULT_WINDOW, Session
+from outlive.agent.session import Session
 from outlive.config import Workspace
 from outlive.context.policy import RICH, Policy
-from outlive.context.view import EMPTY
+from outlive.context.rendering import EMPTY
 from outlive.errors import OutliveError
 from outlive.events import VERSION, AssistantSaid, Checkpointed, Event, SessionStarted, ToolFinished, UserSaid
 from outlive.messages import Block, Message, Opaque, Role, Text, ToolResult

@@ -13,7 +13,8 @@ from agents.run_config import CallModelData, ModelInputData
 from agents import SessionSettings, TResponseInputItem, function_tool
 from outlive.adapters.native_log import RECALL, NativeLog, Shown, sealed, unsealed
 from outlive.adapters.sources import Said
-from outlive.agent.session import DEFAULT_WINDOW, Session
+from outlive.agent.log.session_log import DEFAULT_WINDOW
+from outlive.agent.session import Session
 from outlive.context.policy import RICH, Policy
 from outlive.events import Checkpointed
 from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, ToolResult

@@ -40,7 +40,8 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import ToolDefinition
 
 from outlive.adapters.native_log import MAX_OPEN_LOGS, RECALL, LogCache, NativeLog, Shown, sealed, unsealed
-from outlive.agent.session import DEFAULT_WINDOW, Session
+from outlive.agent.log.session_log import DEFAULT_WINDOW
+from outlive.agent.session import Session
 from outlive.config import Workspace
 from outlive.context.policy import RICH, Policy
 from outlive.events import Checkpointed

@@ -7,11 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, overload
 
+from outlive.agent.commands.orphans import OrphanChoice
 from outlive.agent.factory import AgentFactory, AgentOptions
-from outlive.agent.forking import fork as fork_session
-from outlive.agent.orphans import OrphanChoice
+from outlive.agent.log.forking import fork as fork_session
 from outlive.agent.output import OutputSchema
-from outlive.agent.runtime import Summaries, Watcher
+from outlive.agent.parts import Summaries
+from outlive.agent.rewind import RewindPoint, Rewound, prompts
+from outlive.agent.runtime import Watcher
 from outlive.config import Workspace
 from outlive.errors import AgentClosed, ConfigError
 from outlive.events import Compacted, Event
@@ -21,6 +23,7 @@ from outlive.models.protocol import Model
 from outlive.result import OutputResult, RunResult
 from outlive.stream import StreamEvent
 from outlive.tasks.graph import TaskGraph
+from outlive.tools.changes.restore import Restored
 from outlive.tools.permissions.asking import Asker, PermissionMode
 from outlive.tools.protocol import Tool
 
@@ -111,6 +114,7 @@ class Agent:
         window: int | None = None,
         policy: str | None = None,
         summary: Summaries | None = None,
+        cold_pass: bool | None = None,
         max_turns: int | None = None,
         max_cost: float | None = None,
         max_tokens: int | None = None,
@@ -129,6 +133,7 @@ class Agent:
             window=window,
             policy=policy,
             summary=summary,
+            cold_pass=cold_pass,
             allow=allow,
             deny=deny,
             add_dirs=add_dirs,
@@ -241,6 +246,25 @@ class Agent:
         """Start a new session that shares this one's log up to the event `at` (default: the last one). Returns its
         id."""
         return fork_session(self._logs, self.session, at=at)
+
+    @property
+    def prompts(self) -> list[RewindPoint]:
+        """The user's messages that `rewind` can go back to, the newest first."""
+        return prompts(self._runtime.session)
+
+    async def rewind(self, event: int, *, conversation: bool = True, files: bool = True) -> Rewound:
+        """Go back to before the message with this event: in the conversation, in the files, or both.
+
+        Files that somebody else changed since stay as they are; the result names them. Raises NothingToUndo for an
+        event that is no message of the user, AgentBusy during a run.
+        """
+        self._check_open()
+        return await self._runtime.rewind(event, conversation=conversation, files=files)
+
+    async def revert_restore(self) -> Restored:
+        """Put the files back to what they were before the last rewind. Raises NothingToUndo if there was none."""
+        self._check_open()
+        return await self._runtime.revert_restore()
 
     @property
     def tasks(self) -> TaskGraph:

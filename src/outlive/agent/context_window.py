@@ -5,7 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from outlive.agent.session import DEFAULT_WINDOW, Session
+from outlive.agent.log.session_log import DEFAULT_WINDOW
+from outlive.agent.session import Session
 from outlive.config.settings import MIN_WINDOW
 from outlive.events import Checkpointed, Event
 from outlive.models.protocol import Model, window_origin

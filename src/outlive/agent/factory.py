@@ -13,32 +13,38 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from outlive.agent.cold_cache import cold_notice
+from outlive.agent.commands.orphans import OrphanChoice, orphans_of
 from outlive.agent.context_window import ContextWindow, context_window, keep_window
 from outlive.agent.keyring_keys import keys_from_keyring
+from outlive.agent.log.session_log import SessionOptions
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
-from outlive.agent.orphans import OrphanChoice, orphans_of
-from outlive.agent.policies import policy_named
+from outlive.agent.parts import AgentParts, Summaries
+from outlive.agent.policies import policy_named, without_cold_passes
 from outlive.agent.prompt import system_prompt
 from outlive.agent.run_limits import run_limits
-from outlive.agent.runtime import AgentParts, Runtime, Summaries
+from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
 from outlive.agent.subagents import Subagents
 from outlive.agent.toolset import is_lean, toolset
 from outlive.config import Workspace, default_owner, home
 from outlive.config.dotenv import DotEnv
+from outlive.config.home import project_folder
 from outlive.config.mcp_servers import configured_servers, untrusted_notice
 from outlive.config.settings import MIN_WINDOW
+from outlive.context.engine import Engine
 from outlive.errors import ConfigError
 from outlive.events import Event
 from outlive.limits import Limit
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
+from outlive.models.catalog import CatalogEntry, catalog
+from outlive.models.effort import VARIABLE as EFFORT
+from outlive.models.effort import split_effort
 from outlive.models.errors import ModelNotSetUp
 from outlive.models.local_servers import ServedModel
-from outlive.models.protocol import Model, found_at
+from outlive.models.protocol import Model, Price, Usage, found_at
 from outlive.models.resolve import offered, resolve
 from outlive.secrets import Masker
 from outlive.stores import open_stores
@@ -47,11 +53,15 @@ from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.memory import MEMORIES_KEY
 from outlive.tools.builtin.task_context import catch_up
 from outlive.tools.builtin.web_fetch import HOSTS_KEY
+from outlive.tools.changes.recorder import ChangeRecorder
+from outlive.tools.changes.snapshot import Snapshots
+from outlive.tools.custom_commands import CustomCommands
 from outlive.tools.files.atomic_edit import sweep
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
 from outlive.tools.mcp.servers import McpServers
 from outlive.tools.mcp.tools import mcp_tools
+from outlive.tools.permissions.added_folders import added_folders, remember_folder
 from outlive.tools.permissions.asking import Asker, PermissionMode
 from outlive.tools.permissions.fence import Fence, protected_paths
 from outlive.tools.permissions.gate import Permissions
@@ -72,6 +82,8 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     policy: str | None = None
     summary: Summaries | None = None
     """Who writes the summary of a pass, and when."""
+    cold_pass: bool | None = None
+    """Whether a pass is made because the provider's cache has expired."""
     allow: Sequence[str] = ()
     deny: Sequence[str] = ()
     add_dirs: Sequence[str] = ()
@@ -122,11 +134,12 @@ class AgentFactory:
             self.graph = TaskGraph(open_stores(**workspace.store).tasks)
             undo.pop_all()
 
-    def choose(self, spec: str | None = None) -> Model:
-        """Resolve a model by name, with the fallback of the settings."""
+    def resolve_model(self, spec: str | None = None) -> Model:
+        """Resolve a model by name, with the fallback of the settings. It may end with an effort: `NAME high`."""
+        spec, effort = split_effort(spec or "")
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
-        environment = self._environment()
+        environment = self._environment(effort)
         try:
             try:
                 return resolve(wanted, environment=environment, fallback=fallback)
@@ -138,15 +151,22 @@ class AgentFactory:
             return resolve(wanted, environment=environment | keys, fallback=fallback)
         except ModelNotSetUp as error:
             hint = "\n".join(filter(None, [error.hint, self.dotenv.notice()]))
-            raise ModelNotSetUp(error.message, hint=hint, code=error.code) from None
+            raise ModelNotSetUp(error.message, hint=hint, code=error.code, **error.data) from None
+
+    def catalog(self) -> list[CatalogEntry]:
+        """The models that the user can choose from. Asks local servers, which takes a moment."""
+        agent = self.settings.agent
+        named = (self.options.model, agent.get("model"), agent.get("fallback"))
+        return catalog(self._environment(), [str(name) for name in named if name])
 
     def offered_model(self) -> ServedModel | None:
         """A model of a local server that may be used if the user agrees, because none is set up."""
         return offered(self.options.model or self.settings.agent.get("model"), self._environment())
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, effort: str = "") -> dict[str, str]:
         thinking = self.settings.agent.get("thinking")
-        return self.dotenv.environment() | ({"OUTLIVE_THINKING": thinking} if thinking else {})
+        wanted = {"OUTLIVE_THINKING": thinking} if thinking else {}
+        return self.dotenv.environment() | wanted | ({EFFORT: effort} if effort else {})
 
     def open(self, session: str | None = None, *, asker: Asker | None = None) -> Runtime:
         """Open an agent in a new session, or in the session with that id."""
@@ -154,17 +174,19 @@ class AgentFactory:
         with ExitStack() as undo:
             memories = self._memories()
             undo.callback(memories.close)
-            model = self._model or self.choose()
+            model = self._model or self.resolve_model()
             opened = self._resume(session, model) if session else self._start(model)
             undo.callback(opened.close)
             orphans = orphans_of(opened.id, opened.started, self.logs) if session else []
             interrupted = any(call.name.startswith("task_") for call in opened.engine.history.waiting)
+            started = tuple(opened.started.unanswered)
             opened.settle(but={orphan.call for orphan in orphans})
             agent = self._agent(opened, model, memories, asker)
             catch_up(agent.context, interrupted=interrupted)
             agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
-            if opened.due(time.time()) == "cold":
-                agent.notices.append(cold_notice(opened.engine, model.price))
+            agent.interrupted_calls = started
+            if notice := _cold(opened.engine, model.price, passes=self._cold_pass):
+                agent.notices.append(notice)
             agent.notices += [
                 f"still running from before: {orphan.text} (process group {orphan.pid})" for orphan in orphans
             ]
@@ -182,18 +204,25 @@ class AgentFactory:
     def _resume(self, id: str, model: Model) -> Session:
         options = self._session_options(model)
         session = Session.resume(
-            self.logs, id, **options | {"window": lambda events: self.context_window(model, events).tokens}
+            self.logs, id, window_of=lambda events: self.context_window(model, events).tokens, **options
         )
         keep_window(session, model)
         for call in filter(is_writing, session.engine.history.waiting):
             sweep(self._fence(), call_file(call))
         return session
 
-    def _session_options(self, model: Model) -> dict[str, Any]:
+    def _session_options(self, model: Model) -> SessionOptions:
         context = self._context
         window = self.context_window(model).tokens
         policy = policy_named(self.options.policy or str(context.get("policy", "rich")), context["policies"])
+        if not self._cold_pass:
+            policy = without_cold_passes(policy)
         return {"window": window, "policy": policy, "mask": self.masker}
+
+    @property
+    def _cold_pass(self) -> bool:
+        chosen = self.options.cold_pass
+        return bool(self._context.get("cold_pass", True)) if chosen is None else chosen
 
     @property
     def _wanted_tools(self) -> str:
@@ -211,6 +240,7 @@ class AgentFactory:
         rules = self.settings.rules(self.options.allow, self.options.deny)
         skills, instructions = Skills(root, mine), Instructions(root, mine)
         memory = self._session_memory(session, memories)
+        fence = self._fence()
         agent: Runtime  # the gate asks for the mode of the agent that it guards
         gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(self.workspace.project, rule))
         mcp = McpServers(self._mcp, root, session.note, self.masker) if self._mcp else None
@@ -220,17 +250,20 @@ class AgentFactory:
             model=model,
             toolbox=toolset(self._wanted_tools, session.engine.window, rules, more),
             graph=self.graph,
-            fence=self._fence(),
+            fence=fence,
             sandbox=self._sandbox(),
             skills=skills,
             gate=gate,
             hooks=CommandHooks(self.settings.hooks, root, session=session.id, mask=self.masker),
-            system=self._system(session, skills, instructions, memory.index, mcp),
+            system=self._system(session, skills, instructions, memory.index, mcp, fence),
             limits=self._limits,
             summaries=self.options.summary or cast(Summaries, self._context.get("summary", "asked")),
             chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
+            added_folder=lambda id, folder: remember_folder(self.workspace.project, id, folder),
+            commands=CustomCommands(root),
             mcp=mcp,
+            changes=self._changes(session, fence),
             mask=self.masker,
         )
         agent = Runtime(session, parts, owns_model=model is not self._model)
@@ -238,6 +271,11 @@ class AgentFactory:
         for name, digest in session.files_seen().items():
             agent.context.read_tracker.restore((root / name).resolve(), digest)
         agent.context.extras[HOSTS_KEY] = rules.allowed_hosts()
+        for folder in added_folders(self.workspace.project, self._line(session.id)):
+            if folder.is_dir():
+                agent.use_folder(folder)
+            else:
+                self._notice(session, f"the folder {folder}, which you added to this session, is gone")
         agent.context.rules_of = instructions.nested
         agent.context.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
@@ -264,6 +302,12 @@ class AgentFactory:
             notice = f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}"
             self._notice(session, notice)
         return mode
+
+    def _changes(self, session: Session, fence: Fence) -> ChangeRecorder | None:
+        if not self.settings.agent.get("checkpoints", True):
+            return None
+        snapshots = Snapshots(self.workspace.root, project_folder(self.workspace.root) / "files.db")
+        return ChangeRecorder(fence, snapshots, session.log, self.logs, self.masker)
 
     def _fence(self) -> Fence:
         return Fence(self.workspace.root, self._extra, protect=protected_paths(self.workspace))
@@ -331,11 +375,13 @@ class AgentFactory:
         instructions: Instructions,
         remembered: Callable[[], str],
         mcp: McpServers | None,
+        fence: Fence,
     ) -> Callable[[], str]:
         began = datetime.fromtimestamp(session.began).date()
 
         def text() -> str:
             listed = skills.listing()
+            more = ", ".join(map(str, fence.extra))
             return system_prompt(
                 folder=self.workspace.root,
                 day=began,
@@ -343,6 +389,7 @@ class AgentFactory:
                 git=(self.workspace.root / ".git").exists(),
                 lean=is_lean(self._wanted_tools, session.engine.window),
                 sections=[
+                    f"Other folders that your tools may use: {more}" if more else "",
                     instructions.text(),
                     f"Skills (load_skill reads one)\n{listed}" if listed else "",
                     mcp.listing if mcp else "",
@@ -390,6 +437,24 @@ def _checked(options: AgentOptions) -> AgentOptions:
         choices = [choice for part in get_args(get_type_hints(AgentOptions)[name]) for choice in get_args(part)]
         takes = f"it is one of {', '.join(choices)}" if value and isinstance(value, str) and choices else problem
         raise ConfigError(f"{name} = {value!r}: {takes}") from None
+
+
+def _cold(engine: Engine, price: Price | None, *, passes: bool) -> str:
+    """What the next request costs as it is and after a pass, if the provider's cache has expired and a pass would
+    save enough; else empty."""
+    now = time.time()
+    as_is, after = engine.used, engine.left_by_cold_pass
+    if not engine.is_cold(now) or as_is - after < engine.budget.gain or (passes and engine.due(now) != "cold"):
+        return ""
+
+    def dollars(tokens: int) -> str:
+        return f" (${price.of(Usage(cache_write=tokens)):.2f})" if price else ""
+
+    if passes:
+        saves = f"about {after:,} tokens{dollars(after)} instead of {as_is:,}{dollars(as_is)}"
+        return f"the provider's cache has expired, so a pass comes before the next request: {saves} (--no-cold-pass)"
+    costs = f"about {as_is:,} tokens{dollars(as_is)}, after a pass {after:,}{dollars(after)} (/compact makes one)"
+    return f"the provider's cache has expired, so the next request is written to it whole: {costs}"
 
 
 def _folder(root: Path, name: str) -> Path:

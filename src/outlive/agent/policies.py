@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from outlive.context.policy import POLICIES, RICH, Policy, numbers
+from outlive.context.policy import MOST_TOKENS, POLICIES, RICH, Policy, numbers
 from outlive.errors import ConfigError
 
 
@@ -51,3 +51,8 @@ def _changed(policy: Policy, changes: Mapping[str, Any], where: str, *, name: st
         whole = known[key].whole and isinstance(value, float) and value.is_integer()
         found[key] = int(value) if whole else value
     return replace(policy, name=name, **found)
+
+
+def without_cold_passes(policy: Policy) -> Policy:
+    """The policy without passes that are only made because the provider's cache has expired."""
+    return replace(policy, cold=1.0, cold_tokens=MOST_TOKENS)

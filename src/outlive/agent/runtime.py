@@ -2,86 +2,52 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import asdict
 from msgspec.structs import replace as with_fields
 
-from outlive.agent.background_summary import SUMMARY_SECONDS, BackgroundSummary, SummaryAnswer
-from outlive.agent.masking import masked
+from outlive.agent.attachments.shell import ShellResults, run_for_user
+from outlive.agent.commands.orphans import OrphanChoice, became
+from outlive.agent.compaction.passes import Passes
+from outlive.agent.log.masking import masked
 from outlive.agent.memory.session_memory import SessionMemory
-from outlive.agent.orphans import OrphanChoice, became
+from outlive.agent.parts import AgentParts
+from outlive.agent.rewind import Rewound, revert_restore, rewind
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
 from outlive.agent.tool_session import SessionAdapter
 from outlive.errors import AgentBusy, ConfigError
-from outlive.events import Compacted, Event, ModeChanged, ToolStarted, Unqueued, UsageReported, UserQueued
+from outlive.events import Compacted, Event, ModeChanged, ToolStarted, Unqueued, UserQueued
 from outlive.limits import Limit, Time
 from outlive.loop import Loop
-from outlive.messages import Block, Message, Text, plain_text, tool_calls
-from outlive.models.errors import ModelError, RequestRefused
-from outlive.models.protocol import Model, Reply, Usage
-from outlive.origin import tagged
-from outlive.request import OutputFormat, Request
+from outlive.messages import Block, Text, plain_text
+from outlive.models.protocol import Model
+from outlive.origin import by_user, tagged, user_words
+from outlive.request import OutputFormat
 from outlive.result import DeniedCall, RunResult
-from outlive.secrets import Masker, mask
 from outlive.stream import StreamEvent, ToolOutput
-from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.task_context import catch_up, keep_claims
+from outlive.tools.changes.restore import Restored
 from outlive.tools.files.read_tracker import ReadTracker
-from outlive.tools.mcp.servers import McpServers
 from outlive.tools.permissions.asking import MODES, PermissionMode
-from outlive.tools.permissions.fence import Fence
-from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.process_table import identify
 from outlive.tools.processes.session_commands import Processes
-from outlive.tools.protocol import ToolContext
-from outlive.tools.runner import Gate, Hooks, Runner
-from outlive.tools.skills import Skills
-from outlive.tools.toolbox import Toolbox
+from outlive.tools.protocol import ToolContext, ToolOutcome
+from outlive.tools.runner import Runner
 
 MAX_STOP_HOOK_BLOCKS = 3
 """How often in a row a Stop hook may send the model back to work."""
 Watcher = Callable[[Event | StreamEvent], None]
 Review = Callable[[str], str]
 """Takes the model's last answer; returns what the model has to be told before the run may end, else empty."""
-Summaries = Literal["asked", "always", "never", "provider"]
-"""When a summary is written for a pass: `asked` if the user or the model asked for the pass, `always`, `never`;
-`provider`: at each pass, by the provider."""
-
-
-@dataclass(slots=True)
-class AgentParts:
-    """The parts of an agent besides its session. Sub-agents share them, with fewer tools."""
-
-    root: Path
-    model: Model
-    toolbox: Toolbox
-    graph: TaskGraph
-    fence: Fence
-    sandbox: Sandbox
-    skills: Skills
-    gate: Gate
-    hooks: Hooks
-    system: Callable[[], str]
-    """The current system prompt; a change applies from the next turn on."""
-    limits: Callable[[Spending], Sequence[Limit]]
-    """Makes new limits for each run."""
-    chose_mode: Callable[[str, PermissionMode], None] = lambda *_: None
-    """Called when the user chooses a mode for a session. Only a mode recorded this way is restored on resume."""
-    summaries: Summaries = "asked"
-    owner: str = "agent"
-    mcp: McpServers | None = None
-    """MCP servers that are stopped with the agent."""
-    mask: Masker = mask
-    """Masks secrets in what tools read and print."""
+Attach = Callable[[str], Awaitable[tuple[Block, ...]]]
+"""Takes the user's words; returns the blocks that go with them, such as the files that they name."""
 
 
 class Gauge(Struct, frozen=True):
@@ -117,8 +83,12 @@ class Runtime:
         self._learning: asyncio.Task[None] | None = None
         self.memory: SessionMemory | None = None
         """The memory of this session, if it has one."""
+        self.effort = ""
+        """How much the model is to think, if the user chose that."""
         self.orphans: tuple[Orphan, ...] = ()
         """Commands of an earlier process of this session that still run, until `take_over`."""
+        self.interrupted_calls: tuple[str, ...] = ()
+        """Calls of a dead process that had started, until `take_over`."""
         self.orphan_choice: OrphanChoice | None = None
         """What to do with them, if the user chose beforehand."""
         self._news: list[str] = []
@@ -129,9 +99,13 @@ class Runtime:
         """Notices for the user that were recorded before a face was watching."""
         self.closing: list[Callable[[], object]] = []
         """Called on close."""
-        self._background = BackgroundSummary(session, lambda: self.parts.model, self._spent)
+        self.attachments: Attach | None = None
+        """Finds what goes with the user's words, if a face wants that."""
+        self._passes = Passes(session, lambda: self.parts, lambda: self.limits)
+        self._shell = ShellResults()
         for event in session.events:
             self.spending.take(event)
+            self._shell.take(event)
         session.watch(self._saw)
         self.context = ToolContext(
             root=parts.root,
@@ -145,6 +119,7 @@ class Runtime:
             output=lambda call_id, text: self.tell(ToolOutput(call_id, text)),
             owner=parts.owner,
             mask=parts.mask,
+            changes=parts.changes,
         )
 
     # -- what a face does
@@ -198,11 +173,16 @@ class Runtime:
             return RunResult("hook", detail=answer.blocked)
         more = [Text(tagged("hook", answer.context), "hook")] if answer.context else []
         if self.memory is not None:
-            memories = await self.memory.relevant(plain_text(blocks), self._answer_to)
+            memories = await self.memory.relevant(plain_text(blocks), self._passes.answer_to)
             more += [Text(memories, "memory")] if memories else []
         self.session.change_system(self.parts.system(), self.parts.toolbox.schemas(), may_wait=True)
-        self.session.user_said((*blocks, *more), queued=tuple(queued))
+        blocks += await self._attached(blocks)
+        self.session.user_said((*blocks, *self._shell.blocks, *more), queued=tuple(queued))
         return await self._go_on()
+
+    async def _attached(self, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+        """What goes with the user's words in these blocks of a new turn."""
+        return await self.attachments(user_words(by_user(blocks))) if self.attachments is not None else ()
 
     async def go_on(self) -> RunResult:
         """Continue from the end of the log, as after a crash. Raises AgentBusy during another run."""
@@ -222,6 +202,10 @@ class Runtime:
                 self.session.log(ToolStarted, calls=(orphan.call,), process=identify(pid))
             said.setdefault(orphan.call, []).append(sentence)
         self.orphans = ()
+        interrupted, self.interrupted_calls = self.interrupted_calls, ()
+        if self.parts.changes is not None:
+            for call in interrupted:
+                await self.parts.changes.interrupted(call)
         waiting = {call.id for call in self.session.engine.history.waiting}
         self._news += [text for call, texts in said.items() if call not in waiting for text in texts]
         self.session.settle({call: ". ".join(texts) for call, texts in said.items()})
@@ -253,7 +237,7 @@ class Runtime:
         finally:
             self._work = None
         if self.memory is not None:
-            self._learning = asyncio.ensure_future(self._learn(self.memory, self.limits, after=self._learning))
+            self._learning = asyncio.ensure_future(self._learn(self.memory, after=self._learning))
         return with_fields(ending, text=self.session.masked(ending.text), denied=self._masked(loop.denied))
 
     def _masked(self, denied: Iterable[DeniedCall]) -> tuple[DeniedCall, ...]:
@@ -292,10 +276,32 @@ class Runtime:
             self._interrupted = True
             self._work.cancel()
 
+    async def shell(self, command: str, call: str) -> ToolOutcome:
+        """Run a command that the user typed, under the id `call`. Raises AgentBusy during a run, and ToolError."""
+        with self._alone():
+            return await run_for_user(command, replace(self.context, call_id=call), self.session)
+
     async def compact(self, focus: str = "") -> Compacted | None:
         """Compact now, with a summary by the model; returns None if that saves nothing. Raises AgentBusy."""
         with self._alone():
-            return await self._compact(focus, summary=self.parts.summaries != "never")
+            self.limits = ()
+            return await self._passes.compact(focus)
+
+    async def rewind(self, event: int, *, conversation: bool = True, files: bool = True) -> Rewound:
+        """Go back to before the prompt of this event. Raises NothingToUndo if there is none, AgentBusy during a
+        run."""
+        with self._alone():
+            await self.take_over()
+            changes = self.parts.changes
+            rewound = await rewind(self.session, changes, event, conversation=conversation, files=files)
+            if conversation:
+                self.unqueue()
+            return rewound
+
+    async def revert_restore(self) -> Restored:
+        """Put the files back to what they were before the last rewind."""
+        with self._alone():
+            return await revert_restore(self.session, self.parts.changes)
 
     @property
     def mode(self) -> PermissionMode:
@@ -310,9 +316,23 @@ class Runtime:
         if mode != self.session.state.mode:
             self.session.log(ModeChanged, mode=mode, by=by)
 
-    async def use_model(self, model: Model) -> None:
-        """Switch to another model, which the agent owns from now on; a model it owned before is closed."""
-        await self._background.stop()
+    def add_folder(self, folder: Path) -> None:
+        """Let the tools use another folder from now on, because the user said so."""
+        self.use_folder(folder)
+        self.session.note(f"the user added the folder {folder}: tools may use it")
+        self.parts.added_folder(self.session.id, folder)
+
+    def use_folder(self, folder: Path) -> None:
+        """Widen fence and sandbox by a folder that the user added, unless they hold it already."""
+        if not self.parts.fence.has(str(folder)):
+            self.parts.fence.add(folder)
+            self.parts.sandbox.add(folder)
+
+    async def use_model(self, model: Model, effort: str = "") -> None:
+        """Switch to another model, which the agent owns from now on; a model it owned before is closed. `effort` is
+        what the model was told about thinking."""
+        self.effort = effort
+        await self._passes.close()
         before, owned = self.parts.model, self._owns_model
         self.parts, self._owns_model = replace(self.parts, model=model), True
         if owned and before is not model:
@@ -330,7 +350,7 @@ class Runtime:
                 stack.callback(close)
             if self.parts.mcp is not None:
                 stack.push_async_callback(self.parts.mcp.close)
-            await self._background.stop()
+            await self._passes.close()
             if self._owns_model:
                 stack.push_async_callback(self.parts.model.close)
             if self.memory is not None:
@@ -368,6 +388,7 @@ class Runtime:
 
     def _saw(self, event: Event) -> None:
         self.spending.take(event)
+        self._shell.take(event)
         self.tell(event)
 
     def _ask_to_compact(self, focus: str) -> None:
@@ -375,22 +396,20 @@ class Runtime:
 
     async def _at_seam(self) -> None:
         """Between two requests: send queued words, renew claims, make a pass that was asked for or is due."""
+        if results := self._shell.blocks:
+            self.session.user_said(results)
         for event, words in list(self.session.engine.history.queued.items()):
-            self.session.user_said(words, queued=(event,))
+            said = (Text(words),)
+            self.session.user_said((*said, *await self._attached(said)), queued=(event,))
         news, self._news = self._news, []
         hints = filter(None, (limit.hint() for limit in self.limits))
         self.session.note(*news, *keep_claims(self.context), *hints)
         if self._compaction is not None:
             focus, self._compaction = self._compaction, None
-            if await self._compact(focus, summary=self.parts.summaries != "never") is None:
+            if await self._passes.compact(focus) is None:
                 self.session.note("the pass that was asked for was not made: there was nothing to gain")
-        elif self.parts.summaries == "always" and self.session.due():
-            await self._compact("", summary=True)
-        elif self.parts.summaries == "provider":
-            if answer := self._background.take():
-                await self._use_summary(answer)
-            else:
-                self._background.start()
+        else:
+            await self._passes.make_due()
 
     async def _at_rest(self, text: str) -> bool:
         """Whether the run continues although the model has finished."""
@@ -407,89 +426,9 @@ class Runtime:
         self.session.user_said((Text(tagged("hook", answer.blocked), "hook"),))
         return True
 
-    async def _compact(self, focus: str, *, summary: bool) -> Compacted | None:
-        if not await self._may_compact(focus) or not self.session.engine.may_gain(focus):
-            return None
-        made: Compacted | None = None
-        if summary and self.parts.summaries == "provider":
-            made = self._summarized(await self._background.now(focus))
-        text, problem = await self._summary(focus) if summary and self.parts.summaries != "provider" else ("", "")
-        return await self._compacted(made or self.session.compact(focus, text, problem))
-
-    async def _use_summary(self, answer: SummaryAnswer) -> None:
-        """Make the pass that the provider has written a summary for."""
-        if await self._may_compact(""):
-            await self._compacted(self._summarized(answer))
-
-    def _summarized(self, answer: SummaryAnswer) -> Compacted | None:
-        made = self.session.summarized(answer.summary, answer.fold_to) if answer.summary else answer.problem
-        if isinstance(made, Compacted):
-            return made
-        self.session.no_summary("provider", made)
-        return None
-
-    async def _may_compact(self, focus: str) -> bool:
-        before = await self.parts.hooks.fire("PreCompact", focus=focus)
-        if before.blocked:
-            self.session.note(f"a hook of the user kept the session from being compacted: {before.blocked}")
-        return not before.blocked
-
-    async def _compacted(self, made: Compacted | None) -> Compacted | None:
-        if made is not None:
-            await self.parts.hooks.fire("PostCompact", before=made.receipt.before, after=made.receipt.after)
-        return made
-
-    async def _learn(
-        self, memory: SessionMemory, limits: tuple[Limit, ...], after: asyncio.Task[None] | None
-    ) -> None:
+    async def _learn(self, memory: SessionMemory, after: asyncio.Task[None] | None) -> None:
         """Extract memories from a run, after the extraction of the run before it. The limits of the run hold."""
         if after is not None:
             await after
-        spent = any(limit.spent() for limit in limits)
-        await memory.after_run(None if spent else lambda prompt: self._answer_to(prompt, limits))
-
-    async def _answer_to(self, prompt: str, limits: tuple[Limit, ...] | None = None) -> str:
-        """Ask the model something outside of the conversation, within the limits of the run."""
-        self._count_request(self.limits if limits is None else limits)
-        message = Message("user", (Text(prompt),))
-        async with asyncio.timeout(SUMMARY_SECONDS):
-            reply = await whole_reply(self.parts.model, Request("", (), (message,), "", 0))
-        self._spent(reply.usage)
-        return plain_text(reply.blocks)
-
-    def _count_request(self, limits: tuple[Limit, ...]) -> None:
-        """Count a request outside of the conversation. Raises RequestRefused if a limit is reached."""
-        if reason := next(filter(None, (limit.spent() for limit in limits)), ""):
-            raise RequestRefused(reason)
-        for limit in limits:
-            limit.count()
-
-    def _spent(self, usage: Usage) -> None:
-        """Count the cost of a request outside of the conversation."""
-        price = self.parts.model.price
-        self.session.log(UsageReported, of=0, cost=price.of(usage) if price else None, **asdict(usage))
-
-    async def _summary(self, focus: str) -> tuple[str, str]:
-        """A summary by the model, or the reason why there is none. A failure never loses the session."""
-        try:
-            async with asyncio.timeout(SUMMARY_SECONDS):
-                self._count_request(self.limits if self.working else ())
-                reply = await whole_reply(self.parts.model, self.session.summary_request(focus))
-        except TimeoutError:
-            return "", f"no answer within {SUMMARY_SECONDS:.0f} s"
-        except ModelError as error:
-            return "", f"the call failed: {error}"
-        self._spent(reply.usage)
-        if any(tool_calls(reply.blocks)):
-            return "", "it called tools instead"
-        text = plain_text(reply.blocks)
-        return text, "" if text.strip() else "it came back empty"
-
-
-async def whole_reply(model: Model, request: Request) -> Reply:
-    """The final answer of a stream."""
-    async with aclosing(model.stream(request)) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, Reply):
-                return piece
-    raise ModelError(f"{model.name} ended its stream without an answer")
+        spent = any(limit.spent() for limit in self.limits)
+        await memory.after_run(None if spent else self._passes.answer_to, self._passes.answer_here)

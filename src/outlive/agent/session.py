@@ -1,23 +1,19 @@
-"""A session: events go to the log first and then to the engine; requests come out of the engine.
+"""A session: what is said and done goes to its log and its engine; requests come out of the engine.
 
 The log is the truth: `Session.resume` rebuilds everything here from it.
 """
 
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, Unpack, cast
 
 from msgspec.structs import replace
 
-from outlive.agent.masking import Mask, masked
-from outlive.agent.started import StartedCommands
-from outlive.agent.world import MISSING_HASH, SEEN, LastSeen, World, compare
-from outlive.context.engine import Engine
+from outlive.agent.log.session_log import SessionLog, SessionOptions
+from outlive.agent.log.world import SEEN, World, compare
 from outlive.context.errors import ContextError, FloorError
 from outlive.context.ledger import facts
-from outlive.context.policy import RICH, Policy
 from outlive.context.state_block import plan_text, shortened
 from outlive.context.summary import Checked, ask, checked, largest
 from outlive.context.tokens import estimate
@@ -30,12 +26,10 @@ from outlive.events import (
     DirectiveDropped,
     DirectiveGiven,
     Event,
-    KnownEvent,
     Noted,
     ProviderSummary,
     Renewed,
     SessionStarted,
-    StateShown,
     SystemChanged,
     ToolFinished,
     Undone,
@@ -46,17 +40,14 @@ from outlive.instructions import standing
 from outlive.messages import Block, Image, Text, call_file
 from outlive.models.protocol import Summary
 from outlive.origin import by_user, own_words, user_words
-from outlive.request import OutputFormat, Request
+from outlive.request import Request
 from outlive.secrets import mask_value
-from outlive.state import WorkingState, made_way
-from outlive.stores.logs.buffer import Buffer
-from outlive.stores.logs.lines import mended
+from outlive.state import made_way
 from outlive.stores.logs.names import new_session_id
-from outlive.stores.logs.protocol import LogStore, LogWriter
+from outlive.stores.logs.protocol import LogStore
 from outlive.stores.logs.reading import full_log
 from outlive.tools.files.diff import changed_lines
 
-DEFAULT_WINDOW = 200_000
 DAMAGE_NOTE = "damage"
 RECONCILED_NOTE = "reconciled"
 SUMMARY_LABEL = "summary"
@@ -67,45 +58,14 @@ INTERRUPTED = (
     "look before doing it again]"
 )
 NOT_RUN = "[not run: the process ended before this started; call it again if it is still needed]"
-E_ = TypeVar("E_", bound=KnownEvent)
 
 
 class NothingToUndo(ContextError):
     """There is no pass or event to undo."""
 
 
-class Session:
+class Session(SessionLog):
     """One conversation and all of its durable state. Use `start` or `resume`; close it when done."""
-
-    def __init__(
-        self,
-        writer: LogWriter,
-        *,
-        window: int = DEFAULT_WINDOW,
-        policy: Policy = RICH,
-        reserve: int = 0,
-        clock: Callable[[], float] = time.time,
-        world: World | None = None,
-        mask: Mask | None = None,
-        history: Iterable[Event] = (),
-    ) -> None:
-        self._writer = writer
-        self._clock = clock
-        self._world = world
-        self._mask = mask
-        self._watchers: list[Callable[[Event], None]] = []
-        self._seen = LastSeen()
-        self.started = StartedCommands()
-        """Commands recorded in the log."""
-        self.began = clock()
-        """When the session began, or the session that it was forked from."""
-        self._passes: set[int] = set()
-        self._checkpoints: dict[str, Checkpointed] = {}
-        self._unreconciled = False
-        self.output: OutputFormat | None = None
-        """The format that requests ask the provider to enforce."""
-        self.engine = Engine(window, policy, reserve)
-        self._resume(history)
 
     @classmethod
     def start(
@@ -117,7 +77,7 @@ class Session:
         tools: tuple[dict[str, Any], ...] = (),
         model: str = "",
         folder: str = "",
-        **options: Any,
+        **options: Unpack[SessionOptions],
     ) -> Self:
         """Start a session. With `folder`, the files in it are watched."""
         clock = options.get("clock", time.time)
@@ -135,16 +95,23 @@ class Session:
         return session
 
     @classmethod
-    def resume(cls, store: LogStore, id: str, **options: Any) -> Self:
+    def resume(
+        cls,
+        store: LogStore,
+        id: str,
+        *,
+        window_of: Callable[[Sequence[Event]], int] | None = None,
+        **options: Unpack[SessionOptions],
+    ) -> Self:
         """Resume a session: state, view and handles are rebuilt from its log alone.
 
-        `window` may be a function of the logged events.
+        `window_of` finds the window from the logged events.
         """
         writer = store.writer(id)
         try:
             log = full_log(store, id)
-            if callable(window := options.get("window")):
-                options["window"] = window(log.events)
+            if window_of is not None:
+                options["window"] = window_of(log.events)
             folder = next((e.folder for e in log.events if isinstance(e, SessionStarted)), "")
             if folder and Path(folder).is_dir():
                 options.setdefault("world", World(Path(folder)))
@@ -160,45 +127,7 @@ class Session:
         session._unreconciled = session._world is not None
         return session
 
-    @property
-    def id(self) -> str:
-        return self._writer.session
-
-    @property
-    def state(self) -> WorkingState:
-        return self.engine.history.state
-
-    @property
-    def last_event(self) -> int:
-        return self.engine.history.last_id
-
-    def files_seen(self) -> dict[str, str]:
-        """SHA-256 of each file in the folder when it was last seen."""
-        return {name: digest for name, digest in self._seen.files.items() if digest != MISSING_HASH}
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """All events, oldest first, except for undone ones. Reads nothing from disk."""
-        return tuple(self.engine.events)
-
-    def checkpoint(self, label: str) -> Mapping[str, Any]:
-        """The data of the last checkpoint with this label, even if it was undone since."""
-        found = self._checkpoints.get(label)
-        return found.data if found else {}
-
-    def masked(self, text: str) -> str:
-        """The text with secrets masked, as the log stores it."""
-        return self._mask(text) if self._mask is not None else text
-
-    def watch(self, watcher: Callable[[Event], None]) -> None:
-        """Send every event to `watcher` once it is on disk."""
-        self._watchers.append(watcher)
-
     # -- what is said and done
-
-    def log(self, kind: type[E_], /, **fields: Any) -> E_:
-        """Append one event: check it, write it, then pass it to the engine."""
-        return cast(E_, self._commit([self._made(kind, **fields)])[0])
 
     def user_said(self, words: str | tuple[Block, ...], *, queued: tuple[int, ...] = ()) -> UserSaid:
         """Record a user turn; standing instructions among the user's own words become directives, verbatim.
@@ -260,12 +189,6 @@ class Session:
             self._see(names, head="git" in str(call.input))
         return event
 
-    def note(self, *texts: str, kind: str = "note") -> None:
-        """Record notes of the harness; the state block shows them until the user's next turn."""
-        if texts:
-            masked = map(self.masked, texts)
-            self._commit([self._made(Noted, n, text=shortened(text), kind=kind) for n, text in enumerate(masked)])
-
     # -- requests and passes
 
     def next_request(self, now: float | None = None) -> Request:
@@ -287,10 +210,13 @@ class Session:
         """The current request, which the provider has cached, with a final instruction to summarise."""
         if self.due() == "limit":
             self._relieved(None)
+        return self.question(ask(self.masked(focus), self.engine.projection.summary))
+
+    def question(self, text: str) -> Request:
+        """The current request, which the provider has cached, with a final text that is not logged."""
         request = self.engine.live_request()
         last = request.messages[-1]
-        words = Text(ask(self.masked(focus), self.engine.projection.summary))
-        return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, words))))
+        return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, Text(text)))))
 
     def compact(self, focus: str = "", summary: str = "", problem: str = "") -> Compacted | None:
         """Fold all but the tail now; returns None if that saves nothing.
@@ -418,79 +344,7 @@ class Session:
         self.log(SystemChanged, system=system, tools=tools, told=difference if wait else "")
         return True
 
-    @contextmanager
-    def batched(self) -> Iterator[None]:
-        """Write what is logged inside in one append at its end, which waits for the disk once."""
-        writer, batch = self._writer, Buffer(self.id)
-        self._writer = batch
-        try:
-            yield
-        finally:
-            self._writer = writer
-            if batch.events:
-                writer.append(batch.events)
-
-    def reopen(self, writer: LogWriter, new: Iterable[Event]) -> None:
-        """Go on after `close` with another writer, and with the events that others logged meanwhile."""
-        self._writer = writer
-        self._take(new)
-
-    def close(self) -> None:
-        self._writer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     # -- inside
-
-    def _made(self, kind: type[E_], after: int = 0, /, **fields: Any) -> E_:
-        last = self.last_event + after
-        return kind(id=last + 1, time=self._clock(), parent=last, **fields)
-
-    def _commit(self, events: list[Event]) -> list[Event]:
-        """Check, write, then apply. The engine sees exactly what the log has."""
-        if self._mask is not None:
-            events = [masked(event, self._mask) for event in events]
-        for event in events:
-            self.state.check(event)
-        try:
-            self._writer.append(events)
-        except UnicodeEncodeError:
-            events = list(map(mended, events))
-            self._writer.append(events)
-        self._take(events)
-        self._show(events)
-        return events
-
-    def _show(self, events: Iterable[Event]) -> None:
-        for event in events:
-            for watcher in self._watchers:
-                watcher(event)
-
-    def _resume(self, history: Iterable[Event]) -> None:
-        """Take in a log."""
-        events = tuple(history)
-        self.engine.extend(events)
-        for event in events:
-            self._remember(event)
-
-    def _take(self, events: Iterable[Event]) -> None:
-        for event in events:
-            self.engine.append(event)
-            self._remember(event)
-
-    def _remember(self, event: Event) -> None:
-        self._seen.take(event)
-        self.started.take(event)
-        if isinstance(event, SessionStarted):
-            self.began = event.time
-        elif isinstance(event, Compacted):
-            self._passes.add(event.id)
-        elif isinstance(event, Checkpointed):
-            self._checkpoints[event.label] = event
 
     def _relieved(self, now: float | None) -> list[Compacted]:
         """Make the passes that are due and write them."""
@@ -512,20 +366,6 @@ class Session:
             self._write_made(timed)
             self.reconcile(after_pass=True)
         return made
-
-    def _write_made(self, made: Sequence[Compacted | StateShown]) -> None:
-        """Write events that the engine made and has applied. If that fails, close the log: the engine is ahead of
-        it."""
-        if not made:
-            return
-        try:
-            self._writer.append(made)
-        except BaseException:
-            self._writer.close()
-            raise
-        for event in made:
-            self._remember(event)
-        self._show(made)
 
     def _see(self, names: Iterable[str], *, head: bool) -> None:
         """Record files that changed and, with `head`, the commit that is checked out (which takes a process)."""

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from outlive.agent.commands.started import SUBAGENT_LABEL
 from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
-from outlive.agent.started import SUBAGENT_LABEL
 from outlive.events import AssistantSaid, Checkpointed, Event, ModeChanged, UsageReported
 from outlive.limits import Limit, Repetition, Thrashing, Turns
 from outlive.messages import Text, call_label, tool_calls
@@ -20,7 +20,7 @@ from outlive.tools.protocol import ToolOutcome
 MAX_TURNS = 60
 MAX_CONCURRENT = 8
 """Concurrent sub-agents; the rest of a larger batch waits."""
-WITHHELD_TOOLS = ("subagent", "add_directive")
+MAIN_AGENT_TOOLS = ("subagent", "add_directive")
 """A sub-agent starts no others. Its prompt has the origin `parent`, so it cannot give standing instructions."""
 
 
@@ -43,7 +43,7 @@ class Subagents:
         session.log(Checkpointed, label=SUBAGENT_LABEL, data=link)
         session.log(ModeChanged, mode=self.parent.mode)
         parts = self.parent.parts
-        box = parts.toolbox.narrowed(tools).without(*WITHHELD_TOOLS)
+        box = parts.toolbox.narrowed(tools).without(*MAIN_AGENT_TOOLS)
         child = Runtime(session, replace(parts, toolbox=box, limits=self._limits, mcp=None))
         child.watch(lambda happened: self._pass_on(session.id, happened))
         try:

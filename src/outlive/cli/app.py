@@ -8,15 +8,15 @@ from typing import Any
 import click
 
 from outlive import __version__
+from outlive.cli.agent.first_prompt import KEY, PromptGroup
 from outlive.cli.agent.options import run_options
-from outlive.cli.lazy import LazyGroup
 from outlive.cli.output import OutputFailed, failed
 from outlive.errors import OutliveError
 from outlive.printable import clean
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=PromptGroup,
     commands_in={
         "task": ("outlive.cli.task:task", "A graph of tasks that many processes, agents and machines share."),
         "replay": ("outlive.cli.replay.command:replay", "Play a recorded session through the context engine."),
@@ -60,6 +60,7 @@ def cli(ctx: click.Context, /, directory: str | None, **options: Any) -> None:
     \b
     Examples:
       outlive                                   work with the agent in the terminal
+      outlive "fix the failing test"            the same, with a first prompt (one word: outlive -- hello)
       outlive --continue                        go on where you were, be it after a crash
       outlive -p "fix the failing test" --permission-mode accept-edits --allow "bash(pytest*)"
       git diff | outlive -p "review this" --permission-mode plan
@@ -73,7 +74,7 @@ def cli(ctx: click.Context, /, directory: str | None, **options: Any) -> None:
     if ctx.invoked_subcommand is None:
         from outlive.cli.agent.start import start
 
-        ctx.exit(start(**options))
+        ctx.exit(start(first=ctx.meta.get(KEY), **options))
     elif used := [_name(ctx, name) for name, value in options.items() if value not in (None, (), False)]:
         raise click.UsageError(f"{', '.join(used)}: for the agent, not for {ctx.invoked_subcommand!r}", ctx)
 

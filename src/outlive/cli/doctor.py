@@ -121,7 +121,7 @@ def _trust(workspace: Workspace) -> Iterator[Finding]:
 
 def _model(workspace: Workspace, *, offline: bool) -> Iterator[Finding]:
     with closing(AgentFactory(workspace)) as factory:
-        model = factory.choose()
+        model = factory.resolve_model()
         window = factory.context_window(model)
         yield from _reached(model, offline=offline)
         yield from _key(factory, model)

@@ -110,7 +110,10 @@ def write_lines(lines: Iterable[str | bytes], output: Path | None) -> None:
 
 def print_findings(problems: Sequence["Problem"], repaired: Sequence[str], *, as_json: bool) -> None:
     """Print what a doctor found and repaired; exit with code 1 if a problem is left that is not harmless."""
+    from outlive.cli.flags import remedy  # most commands need no hints
+
     wrong = any(not problem.harmless for problem in problems)
+    problems = [msgspec.structs.replace(problem, remedy=remedy(problem)) for problem in problems]
     if as_json:
         print_json({"problems": problems, "repaired": repaired})
     else:

@@ -22,6 +22,10 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
+    def hint(self, name: str) -> str:
+        """What to say about a word that is not a command and not nearly one."""
+        return ""
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -30,12 +34,10 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             from difflib import get_close_matches
 
-            if close := get_close_matches(args[0], self._places, n=1):
-                hint = f"Did you mean {close[0]!r}?"
-            elif " " in args[0]:
-                hint = f"A prompt goes behind -p: outlive -p {args[0]!r}"
-            else:
+            close = get_close_matches(args[0], self._places, n=1)
+            if not close and (hint := self.hint(args[0])) == "":
                 raise
+            hint = f"Did you mean {close[0]!r}?" if close else hint
             raise click.UsageError(f"{error.message} {hint}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

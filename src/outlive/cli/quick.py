@@ -37,7 +37,7 @@ def answer(arguments: Sequence[str]) -> None:
             sys.stdout.flush()
         except OutputFailed as error:
             os._exit(failed(error))
-        os._exit(0)  # tidying up what the system frees anyway would cost another tenth
+        os._exit(0)  # freeing what the system frees anyway would cost another tenth
 
 
 def _understood(arguments: Sequence[str]) -> tuple[str | None, int | None] | None:

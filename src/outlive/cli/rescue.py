@@ -116,6 +116,8 @@ def _overview(found: Rescued) -> str:
         ("Standing instructions", list(found.directives)),
         ("Plan", [step_line(step) for step in found.plan]),
         ("Done", [found.facts] if found.facts else []),
+        ("Looked at last", [", ".join(found.looked_at)] if found.looked_at else []),
+        ("Commands run last", list(found.commands)),
         ("Failed last", list(found.failed)),
         ("Cache", list(cache_lines(found.cache)) if found.cache else []),
         ("Under way when it stopped", list(found.unanswered)),

@@ -16,7 +16,7 @@ from outlive.config import Workspace
 def serve(background: bool, stop: bool, as_json: bool) -> None:
     """Make requests for pi and opencode in this folder: their plugins ask here what to send to the model.
 
-    The plugins start it themselves; it ends when nobody asked for half an hour. The socket is readable by you alone.
+    The plugins start it; it ends after half an hour without a request. The socket is readable by you alone.
 
     \b
     Examples:

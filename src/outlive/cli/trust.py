@@ -1,4 +1,4 @@
-"""`outlive trust`: let a project's outlive.toml, .env, .mcp.json and memories count after a person looked at them."""
+"""`outlive trust`: let a project's settings, MCP servers, commands and memories count once somebody looked."""
 
 import sys
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from outlive.config.home import forget, trust, trusted
 from outlive.config.mcp_servers import McpJson
 from outlive.errors import ConfigError
 from outlive.stores.memories.records import unmarked
+from outlive.tools.custom_commands import ProjectCommands
 from outlive.tools.permissions.trust import grants
 
 
@@ -23,13 +24,13 @@ from outlive.tools.permissions.trust import grants
 def trust_command(forgotten: bool) -> None:
     """Trust what came with this project: its outlive.toml as it is now (allow rules, hooks, [agent] settings, the
     store, MCP servers), what its .env says about the model (address, name, key, headers), the MCP servers of its
-    .mcp.json as it is now, and its memories.
+    .mcp.json and its own commands (.outlive/commands, .claude/commands) as they are now, and its memories.
 
     A file in a repository may forbid things, but grants nothing until you trust it here; memories in a cloned
     repository are not shown to a model until then. Shows what would count, without the values of keys, and asks.
-    If outlive.toml, .mcp.json or a model setting in .env changes, it has to be trusted again; memories that are added
-    later, say by git pull, count. To trust one memory only: outlive memory confirm NAME. What counts now: outlive
-    where.
+    If outlive.toml, .mcp.json, a command or a model setting in .env changes, it has to be trusted again; memories
+    that are added later, say by git pull, count. To trust one memory only: outlive memory confirm NAME. What counts
+    now: outlive where.
 
     \b
     Examples:
@@ -37,20 +38,21 @@ def trust_command(forgotten: bool) -> None:
       outlive trust --forget
     """
     workspace = Workspace.find()
-    dotenv, servers = DotEnv(workspace), McpJson(workspace)
+    dotenv, servers, commands = DotEnv(workspace), McpJson(workspace), ProjectCommands(workspace.root)
     if forgotten:
-        _forget(workspace, dotenv.path, servers.path)
+        _forget(workspace, dotenv.path, servers.path, commands.path)
         return
     asked = [
         _trust_file(workspace.file, workspace.digest, grants(workspace) or ["nothing that needs trust"]),
         _trust_file(dotenv.path, dotenv.digest, dotenv.lines()),
         _trust_file(servers.path, servers.digest, servers.lines()),
+        _trust_file(commands.path, commands.digest, commands.lines()),
         _trust_memories(workspace),
     ]
     if not any(asked):
         raise ConfigError(
-            f"nothing came with {workspace.project} that needs trust: no outlive.toml, no model in .env, no memories "
-            f"and no MCP servers in {servers.path.name}"
+            f"nothing came with {workspace.project} that needs trust: no outlive.toml, no model in .env, no "
+            f"commands, no memories and no MCP servers in {servers.path.name}"
         )
 
 
@@ -73,13 +75,13 @@ def _trust_file(path: Path, digest: str, asks: Sequence[str]) -> bool:
 def _trust_memories(workspace: Workspace) -> bool:
     """Ask about memories that came with the folder; returns False if there are none."""
     with closing(open_memories(None, heal=False)) as memories:
-        foreign = memories.foreign()
-        if not foreign:
+        untrusted = memories.untrusted()
+        if not untrusted:
             return False
-        for memory in foreign:
+        for memory in untrusted:
             body = "" if memory.body.strip() in ("", memory.description.strip()) else f"\n{shown(memory.body)}"
             click.echo(line_of(unmarked(memory)) + body.replace("\n", "\n    "))
-        them = "1 memory" if len(foreign) == 1 else f"{len(foreign)} memories"
+        them = "1 memory" if len(untrusted) == 1 else f"{len(untrusted)} memories"
         if _agrees(
             f"Let the {them} that came with {workspace.project} count as yours, and those that are added later?"
         ):

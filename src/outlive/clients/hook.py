@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from outlive.clients.answers.open_logs import OpenLogs
 
 CLIENTS = ("claude-code", "codex", "gemini", "cursor", "kimi")
-LARGEST_EVENT = 64 * 1024 * 1024
+MAX_EVENT_BYTES = 64 * 1024 * 1024
 """Bytes of an event that are read."""
 TIME_LIMITS = {"SessionStart": 30, "SessionEnd": 30, "PreCompact": 10}
 """Seconds for an event."""
@@ -37,11 +37,11 @@ FAILURE_FILE = "hooks.failed"
 def main(client: str) -> None:
     """Answer and end the process: 0 even on failure, because a client takes another code for a refusal."""
     try:
-        event = json.loads(sys.stdin.buffer.read(LARGEST_EVENT))
+        event = json.loads(sys.stdin.buffer.read(MAX_EVENT_BYTES))
         signal.signal(signal.SIGALRM, _late)
         signal.alarm(TIME_LIMITS.get(event.get("hook_event_name"), DEFAULT_TIME_LIMIT))
         text = encoded(client, event, answer(HookCall(client, event)))
-    except BaseException as error:  # noqa: BLE001 - nothing of ours may stop the client
+    except BaseException as error:  # noqa: BLE001 - an error of a hook must not stop the client
         signal.alarm(0)
         text = _failed(error, locals().get("event"))
     sys.stdout.write(text)
@@ -62,7 +62,7 @@ def keep_result(arguments: "Mapping[str, Any]") -> str:
             return ""
         with closing(HookCall("claude-code", event, _open_logs().open)) as call:
             return encoded("claude-code", event, answer(call))
-    except Exception as error:  # noqa: BLE001 - nothing of ours may stop the client
+    except Exception as error:  # noqa: BLE001 - an error of a hook must not stop the client
         return _failed(error, event)
 
 

@@ -20,7 +20,7 @@ STATUSES = {"pending": "pending", "in_progress": "in_progress", "completed": "co
 
 
 def mirror(store: TaskStore, client: str, session: str, event: dict[str, Any]) -> None:
-    """Do to the graph what the client did to its list. What the graph refuses (a cycle) stays in the list alone."""
+    """Apply a change of the client's list to the graph, unless the graph refuses it (a cycle)."""
     graph = TaskGraph(store, actor=f"{client} {session[:8]}")
     given = event.get("tool_input")
     if not isinstance(given, dict):

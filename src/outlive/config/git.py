@@ -47,6 +47,13 @@ def git_folders(folder: Path) -> GitFolders | None:
     return GitFolders(own, common) if is_repository(common, own) else None
 
 
+def branch(folder: Path) -> str:
+    """The branch checked out in the working tree around `folder`; empty if there is none or it is unknown."""
+    found = next(filter(None, map(git_folders, (folder, *folder.parents))), None)
+    link = _REF.fullmatch(_line(found.own / "HEAD")) if found else None
+    return link[1].removeprefix("refs/heads/") if link else ""
+
+
 def head(folder: Path) -> str:
     """The commit checked out in the working tree around `folder`; empty if unknown."""
     found = next(filter(None, map(git_folders, (folder, *folder.parents))), None)

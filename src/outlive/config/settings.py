@@ -5,6 +5,11 @@ from typing import Any, NamedTuple
 
 MIN_WINDOW = 1000
 MODE_CHOICES = ("ask", "accept-edits", "plan", "bypass")
+KEYS_CHOICES = ("emacs", "vim")
+THEME_CHOICES = ("terminal", "dark", "light", "none")
+NOTIFY_CHOICES = ("off", "bell", "desktop")
+STATUS_PARTS = ("model", "window", "bar", "next_pass", "cost", "tasks", "mode", "session", "folder", "branch")
+DEFAULT_STATUS = STATUS_PARTS[:8]
 SUMMARY_CHOICES = ("asked", "always", "never", "provider")
 KINDS = {str: "text", int: "number", float: "number", bool: "true | false", list: "list of texts", dict: "table"}
 
@@ -35,20 +40,15 @@ class Setting(NamedTuple):
     def takes(self) -> str:
         """What a value looks like."""
         if self.choices:
-            return " | ".join(self.choices)
-        kind = {
-            str: "text",
-            int: "number",
-            float: "number",
-            bool: "true | false",
-            list: "list of texts",
-            dict: "table",
-        }
-        return kind[self.kind] + (f", at least {self.minimum:g}" if self.minimum is not None else "")
+            return ("list of " if self.kind is list else "") + " | ".join(self.choices)
+        return KINDS[self.kind] + (f", at least {self.minimum:g}" if self.minimum is not None else "")
 
     def accepts(self, value: object) -> bool:
         if self.kind is list:
-            return isinstance(value, list) and all(isinstance(item, str) for item in value)
+            choices = self.choices
+            return isinstance(value, list) and all(
+                isinstance(item, str) and (not choices or item in choices) for item in value
+            )
         if self.kind is float and type(value) is int:
             value = float(value)
         if type(value) is not self.kind:
@@ -121,6 +121,13 @@ SETTINGS = (
         "all, lean (seven, with short descriptions), or names with commas. Without one: lean below 32,000 tokens.",
         option="--tools",
     ),
+    Setting(
+        "agent",
+        "checkpoints",
+        bool,
+        "Keep what files held before a call changes them, so that a rewind can restore them.",
+        default=True,
+    ),
     Setting("agent", "max_turns", int, "Requests of one run at most.", minimum=1, option="--max-turns"),
     Setting("agent", "max_tokens", int, "Tokens of one run at most.", minimum=1, option="--max-tokens"),
     Setting("agent", "max_cost", float, "Dollars of one run at most.", minimum=0, option="--max-cost"),
@@ -154,6 +161,14 @@ SETTINGS = (
         option="--summary",
     ),
     Setting(
+        "context",
+        "cold_pass",
+        bool,
+        "When the provider's cache has expired, make a pass before the next request.",
+        default=True,
+        option="--cold-pass",
+    ),
+    Setting(
         "memory",
         "extract",
         str,
@@ -171,6 +186,41 @@ SETTINGS = (
     ),
     Setting("memory", "rerank", bool, "Let the model choose among the memories that were found.", default=False),
     Setting("mcp", "defer", bool, "Show the tools of MCP servers only when they are searched for.", default=True),
+    Setting(
+        "terminal",
+        "keys",
+        str,
+        "Keys of the input. In vim mode Esc goes to normal mode first and stops the agent from there.",
+        default="emacs",
+        choices=KEYS_CHOICES,
+    ),
+    Setting(
+        "terminal",
+        "theme",
+        str,
+        "Colours: the terminal's own, fixed ones for a dark or a light background, or none (as with NO_COLOR).",
+        default="terminal",
+        choices=THEME_CHOICES,
+        option="--no-color",
+    ),
+    Setting(
+        "terminal",
+        "notify",
+        str,
+        "What tells you that the agent is done or needs you, while you look elsewhere.",
+        default="bell",
+        choices=NOTIFY_CHOICES,
+    ),
+    Setting("terminal", "title", bool, "Show in the title of the window what the agent does.", default=True),
+    Setting(
+        "terminal",
+        "status",
+        list,
+        "The parts of the status line, in their order.",
+        default=list(DEFAULT_STATUS),
+        choices=STATUS_PARTS,
+    ),
+    Setting("terminal", "plain", bool, "Only lines of text, for screen readers.", default=False, option="--plain"),
     Setting("permissions", "allow", list, "Rules for calls that run without asking.", default=[], option="--allow"),
     Setting("permissions", "deny", list, "Rules for calls that never run.", default=[], option="--deny"),
 )

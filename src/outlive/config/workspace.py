@@ -50,8 +50,8 @@ class Workspace:
         """SHA-256 of `file`; empty without a file."""
         self.chosen = chosen
         """The store that the user named, if any."""
-        names = ("store", "context", "agent", "permissions", "hooks", "memory", "mcp")
-        store, self.context, self.agent, self.permissions, self.hooks, self.memory, self.mcp = (
+        names = ("store", "context", "agent", "permissions", "hooks", "memory", "mcp", "terminal")
+        store, self.context, self.agent, self.permissions, self.hooks, self.memory, self.mcp, self.terminal = (
             (sections or {}).get(name, {}) for name in names
         )
         """The sections of the file; `tools/permissions/trust.py` decides which of them count."""

@@ -11,11 +11,11 @@ from outlive.context.ledger import facts
 from outlive.context.ledger.frames import FRAME_LINE
 from outlive.context.pages import handle
 from outlive.context.passes.digest import opening_cost, short_label
-from outlive.context.passes.plan import current_request
+from outlive.context.passes.lines.reuse_score import price_factor
+from outlive.context.passes.lines.select import Choice, score, take
+from outlive.context.passes.lines.shapes import telling_lines
+from outlive.context.passes.pass_input import current_request
 from outlive.context.passes.protect import guarded, weigher
-from outlive.context.passes.reuse_score import price_factor
-from outlive.context.passes.select import Choice, score, take
-from outlive.context.passes.shapes import telling_lines
 from outlive.context.passes.stubs import GAP, outcome, render_lines
 from outlive.context.passes.user_words import allowances, shorten
 from outlive.context.pieces import Line, Piece

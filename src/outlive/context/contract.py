@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from outlive.context.pages import visible_pages
-from outlive.context.passes.plan import PassInput, PassPlan
+from outlive.context.passes.pass_input import PassInput, PassPlan
 from outlive.context.passes.user_words import TextFinder
 from outlive.context.pieces import Piece
+from outlive.context.rendering import sendable
 from outlive.context.validity import problems as request_problems
-from outlive.context.view import sendable
 from outlive.messages import Message, Text
 
 
@@ -29,7 +29,7 @@ def broken(
 
 
 def _touched(given: PassInput, plan: PassPlan, arrived: Iterable[Piece]) -> list[Piece]:
-    """The results among `arrived` that would be folded, or shown otherwise than they were going to be."""
+    """Results among `arrived` that the plan folds or changes, although the model has not seen them yet."""
     old, new = given.projection.edits, plan.projection.edits
     shown = {p.key for unit in given.units[plan.folded :] for p in unit.pieces}
     results = [piece for piece in arrived if piece.kind == "result"]

@@ -12,9 +12,10 @@ from outlive.context.history import History
 from outlive.context.pages import Page, handle
 from outlive.context.passes.ladder import Ladder
 from outlive.context.passes.receipts import by_kind
-from outlive.context.policy import RICH, SUMMARY_NEAR, Policy
+from outlive.context.policy import COLD_TAIL, RICH, SUMMARY_NEAR, Policy
+from outlive.context.projection import Projection, Segment, projection_of
 from outlive.context.summary import about_provider, marked
-from outlive.context.view import Projection, Segment, View, projection_of
+from outlive.context.view import View
 from outlive.events import (
     AssistantSaid,
     Compacted,
@@ -232,10 +233,10 @@ class Engine(View):
         return self.used >= SUMMARY_NEAR * self.next_pass
 
     @property
-    def left_by_pass(self) -> int:
-        """Tokens that the request would have after a pass, roughly."""
+    def left_by_cold_pass(self) -> int:
+        """Tokens that the request would have after a pass on a cold cache, roughly."""
         self.render_new()
-        return self.meter.tokens(self._ladder.left())
+        return self.meter.tokens(self._ladder.left(COLD_TAIL))
 
     def kinds(self) -> dict[str, int]:
         """What fills the window, in tokens by kind."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from outlive.context.ledger import Ledger
 from outlive.context.pages import Pages
-from outlive.context.passes.name_index import NameIndex
+from outlive.context.passes.lines.name_index import NameIndex
 from outlive.context.passes.user_words import read_rules
 from outlive.context.pieces import Piece
 from outlive.context.policy import SMALLEST_WORDS
@@ -62,14 +62,14 @@ class History:
         self.state = WorkingState()
         self.notes: list[str] = []
         self.queued: dict[int, str] = {}
-        """What the user said that the model has not been told yet, by event."""
+        """Words of the user that wait for the next request, by event."""
         self.system = self.next_system = ""
         """In force; from the next pass on."""
         self.system_news = ""
         """How they differ, where they do."""
         self.tools: tuple[dict[str, object], ...] = ()
         self.reserve = 0.0
-        """Tokens of a request that stand nowhere in the log."""
+        """Tokens that the caller adds to each request, which the log does not have."""
         self.overhead = 0.0
         """Tokens of system prompt and tools, which no pass can change, and the reserve."""
         self.last_id = 0
@@ -141,7 +141,7 @@ class History:
         self.overhead = self.reserve + estimate(self.system) + estimate(tools)
 
     def _queue(self, event: Event) -> None:
-        """What waits to be said; what waited when a session was forked is said in that session alone."""
+        """Queued words; a fork starts with none, because they are said in the session that it was made from."""
         match event:
             case UserQueued():
                 self.queued[event.id] = event.text

@@ -1,9 +1,9 @@
-"""Pages: the log once more, cut into numbered parts of at most 3,000 tokens, so that whatever leaves the view can be
-had back with one small call. `@h12` is page 12. Pages depend on the log alone; a number never changes its meaning.
+"""Pages: the log, cut into numbered parts of at most 3,000 tokens, so that `recall` returns what left the view in one
+small call. `@h12` is page 12. Pages depend on the log alone; a number never changes its meaning.
 
 A large piece has pages of its own, whose texts put together are exactly the piece. Small neighbours share a page,
-each whole and under a line that says what it is. What is no text (a picture, a block that only its provider
-understands) has a number that follows from its place in the log.
+each whole and under a line that says what it is. Objects (pictures, blocks that only their
+provider understands) have numbers that follow from their place in the log.
 
 Numbers are counted, so what a damaged log has lost would shift all that follow. Each pass therefore logs the numbers
 that were given since the one before (`unlogged`), and a reader that counted otherwise goes by those (`settle`).
@@ -23,7 +23,7 @@ from outlive.context.tokens import estimate
 from outlive.messages import Image, Opaque
 
 PAGE_TOKENS = 2900
-"""A page is had back with one small call. Pages of old logs are numbered by these two: they never change."""
+"""`recall` returns a page in one small call. Pages of old logs are numbered by these two: they never change."""
 OWN_PAGE_TOKENS = 900
 """Larger pieces have pages of their own."""
 HANDLE = re.compile(r"@?h?([0-9]+)")
@@ -50,7 +50,7 @@ class Page(Struct, gc=False):
     parts: tuple[Part, ...] = ()
     tokens: float = 0.0
     block: Image | Opaque | None = None
-    """What it holds, when that is no text."""
+    """The object that it holds instead of text."""
 
     @property
     def text(self) -> str:
@@ -167,7 +167,7 @@ class Pages:
                 piece.pages = self._of[key] = (self._share(piece, first),)
 
     def __len__(self) -> int:
-        """The newest page; what is no text does not count."""
+        """The number of the newest page of text; objects are not counted."""
         return self._newest
 
     def get(self, ref: str | int) -> Page:
@@ -183,7 +183,7 @@ class Pages:
         raise UnknownHandle(f"no page {ref!r}: this session has @h1 to @h{self._newest}")
 
     def __iter__(self) -> Iterator[Page]:
-        """Pages of text in their order, then what is no text."""
+        """Pages of text in order, then those of objects."""
         return iter(sorted(self._pages.values(), key=attrgetter("number")))
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from outlive.context.passes.names import names
+from outlive.context.passes.lines.names import names
 from outlive.context.policy import LINE_PART, LONG_LINE
 from outlive.context.tokens import CHARS_PER_TOKEN, IMAGE_TOKENS, estimate
 from outlive.messages import Image, Opaque, Origin, ToolCall
@@ -18,9 +18,10 @@ SPAN = Packed("=3I")
 _BREAKS = " ,;|>}\t"
 
 Kind = str
-"""`user`, `said` (assistant text), `thought`, `call`, `result`, or `object` (what is no text)."""
+"""`user`, `said` (assistant text), `thought`, `call`, `result`, or `object` (a picture, or a block that only its
+provider understands)."""
 OBJECTS = 1_000_000
-"""Handles from here on stand for what is no text: a thousand for each event."""
+"""The first handle of an object; each event has a thousand."""
 
 
 class Line(Struct, eq=False, gc=False):
@@ -38,7 +39,7 @@ class Line(Struct, eq=False, gc=False):
     valued_at: int = -1
     """What it was worth when the log had so many pieces (`select`)."""
     worth: float = 0.0
-    """The odds of the names of which it is the last mention (`reuse_score`)."""
+    """The score of the names of which it is the last mention (`reuse_score`)."""
     live: int = 0
     """How many these are."""
     used: bool = False
@@ -57,7 +58,7 @@ class Line(Struct, eq=False, gc=False):
 
 
 class Shapes(NamedTuple):
-    """What the lines of a result look like (`passes.shapes`). Lines are counted from 0."""
+    """What the lines of a result look like (`passes.lines.shapes`). Lines are counted from 0."""
 
     shares: dict[int, float]
     """What the lines of a list are worth, as a factor."""
@@ -89,7 +90,7 @@ class Piece(Struct, eq=False, gc=False):
     is_error: bool = False
     exit_code: int | None = None
     attached: tuple[Image | Opaque, ...] = ()
-    """What is no text: pictures, and blocks that only their provider understands."""
+    """Pictures, and blocks that only their provider understands."""
     unit: int = 0
     """The number of its unit in the session, counted from 0."""
     first_line: int = -1
@@ -103,11 +104,11 @@ class Piece(Struct, eq=False, gc=False):
     shortened: tuple[float, tuple[int, ...], str] | None = None
     """Room, kept lines and outcome of the last `shorten`; passes often ask for the same again."""
     opening: float = -1.0
-    """Tokens of what stands before its first kept line, once somebody asked (`digest.opening_cost`)."""
+    """Cached: tokens of its label in a digest (`digest.opening_cost`); -1 before the first use."""
     shapes: Shapes | None = None
-    """Of the lines of a result, once somebody asked."""
+    """Cached: of the lines of a result."""
     _cut: tuple[bytes, tuple[tuple[str, ...], ...]] | None = None
-    """`spans` and `named`, once somebody asked."""
+    """Cached: `spans` and `named`."""
 
     @property
     def key(self) -> tuple[int, int]:

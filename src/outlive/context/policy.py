@@ -42,14 +42,15 @@ class Policy(Struct, frozen=True, kw_only=True):
     payback: Annotated[
         int,
         Number(
-            "or as soon as it pays for itself within this many requests, which read less after it (0: not for that)",
+            "or as soon as it breaks even within this many requests, which are smaller after it (0: never for that)",
             0,
             10_000,
             whole=True,
         ),
     ] = 16
     target: Annotated[
-        float, Number("Low-water mark, where the tail, the user's words and the lines leave a choice")
+        float,
+        Number("No pass aims below this share of the window; what is worth its price may fill more"),
     ] = 0.1
     cold: Annotated[float, Number("A cold cache is rewritten anyway, so a pass already starts above this share")] = (
         0.3
@@ -63,7 +64,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         float, Number("Older units that keep their calls in place while results shrink; the rest is folded", 0, 0.5)
     ] = 0.0
     price: Annotated[
-        float, Number("Lines are kept by last mention while their odds per token to be needed again are above this")
+        float, Number("Lines are kept by last mention while their reuse score per token is above this")
     ] = 0.0075
     lines_of_past: Annotated[float, Number("at most this share of what they stand for")] = 0.4
     lines: Annotated[float, Number("at most this share of the window")] = 0.4
@@ -133,7 +134,8 @@ class Budget(Struct, frozen=True):
 
     window: int
     engage: int
-    payback: int
+    break_even: int
+    """Requests within which a pass has to pay for itself."""
     target: int
     cold: int
     tail: int
@@ -156,7 +158,7 @@ def budget_for(window: int, policy: Policy) -> Budget:
     return Budget(
         window=window,
         engage=round(policy.engage * window),
-        payback=policy.payback,
+        break_even=policy.payback,
         target=round(policy.target * window),
         cold=round(min(policy.cold * window, policy.cold_tokens)),
         tail=round(tail),
@@ -179,10 +181,12 @@ def budget_for(window: int, policy: Policy) -> Budget:
 SMALLEST_GAIN, GAIN_TOKENS = 0.06, 2_500
 """A pass that frees less of the window than this, or less than so many tokens, is not worth a broken cache."""
 ASKED_GAIN = 0.02
-"""Of the window: what a pass that somebody asked for must free."""
+"""Of the window: what a pass on request must free."""
+CACHE_READ = 0.1
+"""Cache-read price divided by the plain input price."""
 CACHE_WRITE = 12.5
 """Cache-write price divided by cache-read price."""
-MERGE_REQUESTS = 8
+MERGE_REQUESTS = 16
 """Requests within which a digest pays that is written again to leave out what nobody needs any more."""
 MOST_SEGMENTS = 16
 """Parts of a digest; one more, and they are merged."""
@@ -192,6 +196,10 @@ ATTEMPTS = 2
 """Passes for one request that the provider refuses as too long; then an error names what fills the floor."""
 
 # -- how far it goes
+
+COLD_TAIL = 0.25
+"""Of the usual tail: a pass on a cold cache goes further, because everything that it leaves is written to the cache.
+After a break the newest results are seldom needed whole, and each further step makes the tail longer again."""
 
 SOON = 3
 """Units within which a second pass shows that the first was not deep enough."""
@@ -234,8 +242,8 @@ PREVIEW_HEAD = 0.6
 """Of a preview: what its beginning gets; the rest is for the end."""
 DIGEST_ROOM = 0.12
 """Of the window: where previews are needed anyway, they leave this much for a digest with some lines in it."""
-OBJECT_ROW, SHORTENED_ROW = 16.0, 14.0
-"""Tokens of a picture in the digest, of the mark below a shortened text."""
+OBJECT_ROW, SHORTENED_ROW, WORDS_ROW = 16.0, 14.0, 16.0
+"""Tokens of a picture in the digest, of the mark below a shortened text, of what stands beside a text of the user."""
 STATE_FAR = 20_000.0
 """Tokens after which the whole state is told again, though it has not changed: models lose sight of what is far."""
 
@@ -248,7 +256,7 @@ SUMMARY_TRUST = 0.5
 SUMMARY_NEAR = 0.85
 """Of the mark of the next pass: from here on a provider may write its summary, so that nobody waits for it."""
 
-# -- what a line is worth: the odds that a name in it is spelled by a later call. Set by hand from a regression on
+# -- what a line is worth: how likely a name in it is spelled by a later call. Set by hand from a regression on
 # recorded sessions; they matter far less than the rule that only the last mention counts.
 
 USED, USED_RECENTLY, TYPED, REPORTED = 10.0, 2.4, 3.3, 4.0

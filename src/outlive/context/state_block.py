@@ -96,18 +96,23 @@ def render_state(
     budget: float,
     *,
     compacted: bool,
+    files: bool = True,
     notes: Iterable[str] = (),
     system_news: str = "",
     steps_shown: int = 0,
 ) -> StateBlock:
     """The block; its text is empty when there is nothing to say.
 
-    Files of the recent past stand in the conversation itself until something has left it, and actions as long as
-    their steps do: the newest `steps_shown` are not said again.
+    Recent actions and changed files are in the conversation itself until something has left it (`compacted`). The
+    newest `steps_shown` actions are left out, and so are the `files` if the digest names them.
     """
     recent = state.recent_actions[: max(len(state.recent_actions) - steps_shown, 0)] if compacted else ()
     changed = Section("system prompt", f"{PROMPT_CHANGED}\n    {inset(system_news)}" if system_news else "", True)
-    sections = [section for section in (changed, *_sections(state, ledger, compacted, notes, recent)) if section.text]
+    sections = [
+        section
+        for section in (changed, *_sections(state, ledger, compacted and files, notes, recent))
+        if section.text
+    ]
     if not sections:
         return StateBlock()
     room = budget - sum(estimate(section.text) + 1 for section in sections if section.must) - 12
@@ -126,7 +131,7 @@ def render_state(
 
 
 def _sections(
-    state: WorkingState, ledger: Ledger, compacted: bool, notes: Iterable[str], recent: Sequence[str]
+    state: WorkingState, ledger: Ledger, files: bool, notes: Iterable[str], recent: Sequence[str]
 ) -> list[Section]:
     return [
         Section("mode", f"Permission mode: {state.mode}" if state.mode else "", True),
@@ -142,7 +147,7 @@ def _sections(
         Section("blocked on", f"Blocked on: {inset(state.blocked_on)}" if state.blocked_on else "", True),
         Section("open tasks", tasks_text(state), True),
         Section("notes", _listed("Noticed", (inset(shortened(note)) for note in list(notes)[-NOTES:])), True),
-        Section("files touched", _files(ledger) if compacted else "", False, False),
+        Section("files touched", _files(ledger) if files else "", False, False),
         Section(
             "kept whole", f"Kept whole: {inset(' '.join(state.preserved_refs))}" if state.preserved_refs else "", True
         ),
@@ -210,4 +215,4 @@ def _files(ledger: Ledger) -> str:
     more = len(ledger.written) - len(newest)
     if not newest:
         return ""
-    return f"Files changed: {brief_paths(newest)}" + (f" (and {more} before, in the digest)" if more else "")
+    return f"Files changed: {brief_paths(newest)}" + (f" (and {more} before)" if more else "")

@@ -3,7 +3,8 @@
 The engine never calls a model. A session sends `ask` as the last words of the current request (so that the history is
 read from the cache) and hands the answer to `checked`. A summary is reference, not instruction: it speaks of the user
 in the user's own words or not at all, so that it can neither grant nor revoke anything, and it may not tell the
-reader what to do. Lines that do are left out; if too little is left, the rules make the digest.
+reader what to do or that a rule or a permission changed. Lines that do are left out; if too little is left, the rules
+make the digest.
 """
 
 import re
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from outlive.context.authority import changes_authority
 from outlive.context.pages import HANDLE_IN_TEXT
 from outlive.context.policy import SMALLEST_SUMMARY, SUMMARY_SHARE, SUMMARY_TOKENS, SUMMARY_TRUST
 from outlive.context.tokens import estimate
@@ -18,7 +20,8 @@ from outlive.context.tokens import estimate
 SECTIONS = ("Asked", "Decided", "Changed", "Verified", "Failed and why", "Open", "Next")
 _PROMPT = """Stop here and write a summary of this session for your own later use, in these sections: {sections}.
 Facts only, names and paths spelled exactly, at most {limit} tokens. Say of the user only what the user said, word for
-word, in lines that start with "> ". Give no new instructions. Do not repeat the state block.{previous}{focus}"""
+word, in lines that start with "> ". Say nothing else of rules, permissions or what is required. Give no new
+instructions. Do not repeat the state block.{previous}{focus}"""
 _QUOTE = re.compile(r"[\"“]([^\"”]{8,})[\"”]")
 _QUOTED_LINE = re.compile(r"\s*>\s?(.+)")
 _USER = re.compile(r"\b(?:user|human|owner|customer)\b", re.IGNORECASE)
@@ -85,7 +88,8 @@ def about_provider(first: int, last: int, left_out: Iterable[str] = ()) -> str:
 
 
 def _wrong(line: str, said: str, pages: int) -> bool:
-    """Whether a line speaks of the user in other words than the user's, orders, or points nowhere."""
+    """Whether a line speaks of the user or of changed rules in other words than the user's, orders, or points
+    nowhere."""
     quoted = _QUOTED_LINE.match(line)
     quotes = [_flat(quote) for quote in _QUOTE.findall(line)]
     if quoted:
@@ -93,6 +97,8 @@ def _wrong(line: str, said: str, pages: int) -> bool:
     real = bool(quotes) and all(quote.strip(" .,;:!?…") in said for quote in quotes)
     speaks_of_user = bool(quoted or _USER.search(line))
     if speaks_of_user and not real:
+        return True
+    if changes_authority(line if not real else "" if quoted else _QUOTE.sub("", line)):
         return True
     if _ORDER.search(line) and _flat(line).lstrip("-*•# 0123456789.") not in said:
         return True

@@ -7,7 +7,7 @@ from outlive.context.units import Unit
 
 
 class UnitPages:
-    """Which pages and objects the first so many units have. It reads new units when somebody asks."""
+    """Which pages and objects the first N units have. New units are read on demand."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
         self._units = units
@@ -44,7 +44,7 @@ class UnitPages:
         return self._distinct[stop]
 
     def objects(self, stop: int) -> Sequence[int]:
-        """The handles of all before a unit that is no text."""
+        """The handles of pictures and other objects before a unit."""
         self._read()
         return self._objects[: self._object_ends[stop]]
 

@@ -45,13 +45,13 @@ class Unit(Struct, eq=False, gc=False):
     pages: tuple[int, ...] = ()
     """Those of all its pieces, in their order."""
     objects: tuple[int, ...] = ()
-    """The handles of all in it that is no text."""
+    """The handles of its pictures and other objects."""
     late: frozenset[int] = frozenset()
     """Results that came when the model had answered without them."""
     states: tuple[StateShown, ...] = ()
     """State blocks that were shown after it."""
     extra: float = 0.0
-    """Tokens that are no text: pictures, brackets, signatures."""
+    """Tokens beside its texts: pictures, brackets, signatures."""
 
     @property
     def tokens(self) -> float:

@@ -1,234 +1,28 @@
-"""From units to messages: what the model is shown under a projection.
-
-Until a pass the view only grows: what was shown stays as it was, state blocks included. A projection says which units
-are folded into a digest and which blocks read differently. It comes from the newest pass in the log that was not
-undone, so the same log always gives the same view.
-"""
+"""What the model is shown now: messages that only grow until a pass, state blocks included."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from outlive.context.errors import InvalidRequest
 from outlive.context.history import History
-from outlive.context.pages import pages_of_segment
-from outlive.context.passes.pool import choose_pool, pool_of
+from outlive.context.passes.lines.pool import choose_pool, pool_of
 from outlive.context.passes.stubs import handles
 from outlive.context.pieces import Line, Piece
 from outlive.context.policy import STATE_FAR, Budget, Policy, budget_for
+from outlive.context.projection import Projection, Segment, digest_tokens, segment_tokens, unit_tokens
+from outlive.context.rendering import EMPTY, digest_messages, join, opening, sendable, unit_messages
 from outlive.context.state_block import StateBlock, render_state
-from outlive.context.tokens import IMAGE_TOKENS, Meter, estimate
-from outlive.context.units import Unit, first_from, steps_shown
+from outlive.context.tokens import Meter, estimate
+from outlive.context.units import Unit, steps_shown
 from outlive.context.validity import problems
-from outlive.events import SPOOL_ONLY, Compacted, PoolChange, ProviderSummary, StateShown
-from outlive.messages import Block, Message, Text, ToolResult
-
-INTERRUPTED = "[no result: the call was interrupted]"
-OPENING = "[the session starts here]"
-EMPTY = "[nothing]"
-
-Edits = Mapping[tuple[int, int], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A part of the digest, which later passes leave as it is until one merges it with others."""
-
-    event: int
-    """The pass that wrote it; 0 while it is planned."""
-    text: str
-    tokens: float = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", estimate(self.text))
-
-
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """How the log is shown."""
-
-    event: int = 0
-    """The pass it comes from; 0 when there was none."""
-    fold_to: int = 0
-    segments: tuple[Segment, ...] = ()
-    """The digest, oldest first."""
-    edits: Edits = field(default_factory=dict)
-    summary: str = ""
-    pictures: tuple[tuple[int, int], ...] = ()
-    """Pictures of the current request, if the request is in the digest."""
-    request: str = ""
-    """The current request, if it is not among the units that are shown; it stands below the digest."""
-    shown_to: int = 0
-    """The newest pass that changed what had been shown: state blocks before it are gone, results that came late until
-    then are in their place."""
-    facts: str = ""
-    """What the ledger tells; it stands below the digest."""
-    provider_summary: ProviderSummary | None = None
-    digest_after: int = 0
-    """The event before which all units stand before the digest; 0 if the digest stands before them."""
-
-    @property
-    def digest(self) -> str:
-        return "\n".join(segment.text for segment in self.segments)
-
-    @property
-    def visible(self) -> frozenset[int]:
-        """The pages whose handles stand in the digest."""
-        return frozenset[int]().union(*(pages_of_segment(segment.text) for segment in self.segments))
-
-    @property
-    def front(self) -> tuple[Segment, ...]:
-        """The parts of the digest that stand before all else and stay there."""
-        return () if self.digest_after else self.segments
-
-
-def projection_of(event: Compacted, before: Projection) -> Projection:
-    """The projection that a pass put in force: the one before, if that lacks what the pass keeps of it."""
-    known = {segment.event: segment for segment in before.segments}
-    if not known.keys() >= set(event.keeps):
-        return before
-    kept = tuple(known[number] for number in event.keeps)
-    return Projection(
-        event.id,
-        event.fold_to,
-        (*kept, Segment(event.id, event.digest)) if event.digest else kept,
-        {(edit.event, edit.block): edit.text for edit in event.edits},
-        event.summary,
-        event.pictures,
-        event.request,
-        _shown_to(event, before),
-        event.facts,
-        event.provider_summary,
-        event.digest_after,
-    )
-
-
-def _shown_to(event: Compacted, before: Projection) -> int:
-    if event.receipt.rungs == SPOOL_ONLY:
-        return before.shown_to
-    return event.fold_to if event.digest_after else event.id
-
-
-def unit_messages(unit: Unit, edits: Edits, shown_to: int) -> list[Message]:
-    """One unit as messages: the user's words, or an answer and the results of its calls."""
-    said = tuple(block for _, block in said_blocks(unit, edits)) or (Text(EMPTY),)
-    if unit.kind == "user":
-        return [Message("user", said)]
-    messages = [Message("assistant", said)]
-    if unit.calls:
-        messages.append(Message("user", tuple(block for _, block in result_blocks(unit, edits, shown_to))))
-    return messages
-
-
-def said_blocks(unit: Unit, edits: Edits) -> Iterator[tuple[int, Block]]:
-    """What a unit says as it is shown: blocks with their numbers in its event."""
-    for number, block in enumerate(unit.blocks):
-        shown = _shown(unit.event, number, block, edits)
-        if shown is not None:
-            yield number, shown
-
-
-def result_blocks(unit: Unit, edits: Edits, shown_to: int) -> Iterator[tuple[str, ToolResult]]:
-    """The results of a unit as they are shown, by call."""
-    for call_id in unit.calls:
-        yield call_id, _result(unit, call_id, edits, shown_to)
-
-
-def _shown(event: int, number: int, block: Block, edits: Edits) -> Block | None:
-    if isinstance(block, Text):
-        text = edits.get((event, number), block.text)
-        return Text(text) if text.strip() else None  # providers refuse blank text
-    return block
-
-
-def _result(unit: Unit, call_id: str, edits: Edits, shown_to: int) -> ToolResult:
-    event = unit.results.get(call_id)
-    if event is None or (event.id > shown_to and event.id in unit.late):
-        return ToolResult(call_id, INTERRUPTED, is_error=True)
-    text = edits.get((event.id, 0))
-    if text is None:
-        return ToolResult(call_id, event.text, event.is_error, event.images)
-    return ToolResult(call_id, text, event.is_error)
-
-
-def join(messages: list[Message], new: Iterable[Message]) -> None:
-    """Append, merging neighbours of the same role, which providers want to alternate."""
-    for message in new:
-        if not messages and message.role == "assistant":
-            messages.append(Message("user", (Text(OPENING),)))
-        if messages and messages[-1].role == message.role:
-            messages[-1] = Message(message.role, (*messages[-1].blocks, *message.blocks))
-        else:
-            messages.append(message)
-
-
-def opening(units: Sequence[Unit], projection: Projection) -> list[Message]:
-    """What stands before the units that are shown: the provider's summary and the digest, if it does."""
-    summary = projection.provider_summary
-    messages = [Message("assistant", (summary.block,))] if summary else []
-    return messages if projection.digest_after else messages + digest_messages(units, projection)
-
-
-def digest_messages(units: Sequence[Unit], projection: Projection) -> list[Message]:
-    """The digest, and below it the facts and the current request with its pictures."""
-    if not projection.segments:
-        return []
-    pictures = (
-        block
-        for event in sorted({event for event, _ in projection.pictures})
-        for unit in units[first_from(units, event) : first_from(units, event + 1)]
-        for number, block in enumerate(unit.blocks)
-        if (event, number) in projection.pictures
-    )
-    digest = (Text(segment.text) for segment in projection.segments)
-    facts = (Text(projection.facts),) if projection.facts else ()
-    request = (Text(projection.request, "user"),) if projection.request else ()
-    return [Message("user", (*digest, *facts, *request, *pictures))]
-
-
-def conversation(units: Sequence[Unit], projection: Projection) -> list[Message]:
-    """All messages under the projection of a new pass, before its first state block."""
-    messages = opening(units, projection)
-    for unit in units[first_from(units, projection.fold_to + 1) :]:
-        join(messages, unit_messages(unit, projection.edits, unit.last_event))
-    if projection.digest_after:
-        join(messages, digest_messages(units, projection))
-    return messages
-
-
-def sendable(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages; the last one is a user's, as providers want it."""
-    if messages and messages[-1].role == "user":
-        return tuple(messages)
-    return (*messages, Message("user", (Text(EMPTY if messages else OPENING),)))
-
-
-def digest_tokens(projection: Projection) -> float:
-    """Tokens of the digest with what stands beside it."""
-    beside = estimate(projection.facts) + estimate(projection.request) + IMAGE_TOKENS * len(projection.pictures)
-    summary = projection.provider_summary
-    return segment_tokens(projection.segments) + beside + (summary.tokens if summary else 0)
-
-
-def segment_tokens(segments: Iterable[Segment]) -> float:
-    """Tokens of these parts of the digest."""
-    return sum(segment.tokens for segment in segments)
-
-
-def unit_tokens(unit: Unit, projection: Projection) -> float:
-    """Tokens of a unit as it is shown."""
-    return unit.extra + sum(shown_tokens(piece, projection) for piece in unit.pieces)
-
-
-def shown_tokens(piece: Piece, projection: Projection) -> float:
-    """Tokens of a piece as it is shown."""
-    text = projection.edits.get(piece.key)
-    return piece.tokens if text is None else estimate(text)
+from outlive.events import PoolChange, StateShown
+from outlive.messages import Message, Text
 
 
 @dataclass(slots=True)
 class _Pass:
-    """A projection in force."""
+    """A pass in the log: its projection, how many units it folded, and how the pool changed."""
 
     projection: Projection
     folded: int
@@ -243,9 +37,9 @@ class View:
         self.policy = policy
         self._reserve = reserve
         self.caches_front = True
-        """Whether a digest stays in the provider's cache when a pass changes what stands below it."""
+        """Whether the provider keeps the digest in its cache when a pass changes what follows it."""
         self.awaits_summary = False
-        """A summary of the provider is on its way, and so is a pass: one that only saves money is not made before."""
+        """The provider is writing a summary. A pass comes with it, so none is made before only to save money."""
         self._start(History())
 
     def _start(self, history: History) -> None:
@@ -253,12 +47,12 @@ class View:
         history.reserve = history.overhead = self._reserve
         self.meter = Meter()
         self._pool: list[Line] | None = []
-        """The lines of the pool, once somebody asked."""
+        """Cached: the lines of the pool."""
         self.messages: list[Message] = []
         self.tokens = 0.0
         """Of the messages."""
         self.thinking_from = 0
-        """Thinking in messages before this one was thought in another view."""
+        """Thinking in messages before this one belongs to an earlier view."""
         self._passes = [_Pass(Projection(), 0, PoolChange())]
         self._rendered = 0
         self._starts: dict[int, int] = {}
@@ -338,6 +132,7 @@ class View:
             history.ledger,
             self.budget.state,
             compacted=compacted or len(self._passes) > 1,
+            files=not compacted and self.folded > 0 and not self.projection.facts,  # the facts list them, too
             notes=[*history.notes, *map(_late_note, self._late)],
             system_news="" if compacted else history.system_news,
             steps_shown=shown,
@@ -357,7 +152,7 @@ class View:
         return {name: self.meter.tokens(tokens) for name, tokens in parts.items()}
 
     def fixed_parts(self) -> dict[str, float]:
-        """Tokens of what stands around the history."""
+        """Tokens of system prompt, tools and state blocks."""
         system = estimate(self.history.system)
         tools = self.history.overhead - system
         return {"system": system, "tools": tools, "state": self._state_tokens + estimate(self.state_due()[0])}
@@ -418,7 +213,7 @@ class View:
         return kept
 
     def _finished(self, unit: Unit) -> None:
-        """A result came: after its placeholder was shown perhaps, or even after its call was folded away."""
+        """Show a new result; the state block tells it if its placeholder was shown already or its call is folded."""
         piece = unit.pieces[-1]
         if piece.event in unit.late or unit.event <= self.projection.fold_to:
             self._late.append(piece)
@@ -458,7 +253,7 @@ class View:
     def pool(self) -> list[Line]:
         """The folded lines that the next pass chooses from, besides those that it folds.
 
-        What the log does not tell (it is older, or damaged) is chosen from all that is folded.
+        If the log does not tell them (it is older, or damaged), they are chosen from everything that is folded.
         """
         if self._pool is not None:
             return self._pool
@@ -472,7 +267,7 @@ class View:
         return self._pool
 
     def keep_pool(self, lines: list[Line]) -> None:
-        """The pool after the pass that was just made, as its planner had it: it need not be read again."""
+        """Cache the pool of the pass that was just made."""
         self._pool = lines
 
     @property
@@ -497,7 +292,7 @@ class View:
         return (None, 0) if wanted > 0 else (changes[::-1], newest)
 
     def _undo(self, target: int) -> None:
-        """Back to the projection before; what had come late in the meantime is said again."""
+        """Return to the projection before a pass; results that came late since then are told again."""
         self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
         self._pool = None
         self._count_folded()
@@ -506,7 +301,7 @@ class View:
         self.prefix_changed()
 
     def _unsaid(self) -> list[Piece]:
-        """Results that neither the digest nor the messages tell, because they came late."""
+        """Late results that neither the digest nor the messages show."""
         visible, units = self.projection.visible, self.history.units
         all_told = visible.issuperset(self.history.unit_pages.of_steps(0, self.folded))
         steps = () if all_told else units[: self.folded]

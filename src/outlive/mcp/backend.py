@@ -1,4 +1,4 @@
-"""The workspace that a server answers for. Everything is opened when it is first needed, and nothing before."""
+"""The workspace that a server answers for. Each store is opened when it is first needed."""
 
 import os
 import secrets
@@ -38,7 +38,7 @@ class Backend:
         """The session of Claude Code that asks, as far as it is known."""
 
     def owner(self, *, claiming: bool) -> str:
-        """In whose name tasks are worked on."""
+        """The owner of the tasks that the client claims."""
         return f"mcp-{secrets.token_hex(4)}" if claiming and self._shared else self._owner
 
     def holds(self, task: int, token: int) -> None:

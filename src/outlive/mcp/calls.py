@@ -110,7 +110,7 @@ TOOLS = {
 
 
 def input_schema(name: str) -> dict[str, Any]:
-    """The schema of a tool's input, without what only costs tokens: defaults, and null for what is not given."""
+    """The schema of a tool's input, without parts that only cost tokens: defaults, and null for optional fields."""
     lean: dict[str, Any] = _lean(schema(TOOLS[name].input))
     return lean
 

@@ -18,8 +18,8 @@ from outlive.mcp.texts import READY, STATE
 from outlive.stores.tasks.protocol import TaskReader
 from outlive.tasks.waiting import until
 
-MOST = 100
-"""Subscriptions of the older form; the oldest makes way."""
+MAX_SUBSCRIPTIONS = 100
+"""Subscriptions of the older form; one more replaces the oldest."""
 STOP = ""
 _Context = ServerRequestContext[Any, Any]
 _log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class Changes:
     async def subscribe(self, context: _Context, given: SubscribeRequestParams) -> EmptyResult:
         if str(given.uri) in (READY, STATE):  # the text behind a handle never changes
             self._sessions[_key(context, given.uri)] = context.session
-            if len(self._sessions) > MOST:
+            if len(self._sessions) > MAX_SUBSCRIPTIONS:
                 del self._sessions[next(iter(self._sessions))]
             await self._watch()
         return EmptyResult()
@@ -84,7 +84,7 @@ class Changes:
             self._sessions.pop(key, None)
 
     async def _watch(self) -> None:
-        """Have a thread that watches."""
+        """Start the thread that watches, unless it runs."""
         with self._lock:
             if self._watching is None:
                 loop = asyncio.get_running_loop()
@@ -122,7 +122,7 @@ class Changes:
             backend.close()
 
     def _stopped(self) -> bool:
-        """Stop, unless somebody has subscribed meanwhile."""
+        """Stop, unless a client has subscribed in the meantime."""
         with self._lock:
             if self._streams or self._sessions:
                 return False
@@ -136,10 +136,11 @@ def _finish(began: "asyncio.Future[None]") -> None:
 
 
 def _key(context: _Context, uri: object) -> tuple[str, int]:
-    """The resource and the connection: each request has a session of its own, but its client's greeting is one."""
+    """Key of a subscription: the resource and the connection. Each request has a session of its own, but the client's
+    parameters are one object for the whole connection."""
     return str(uri), id(context.session.client_params)
 
 
 def _ready(tx: TaskReader) -> list[tuple[int, int]]:
-    """What can be started, and what could be if expired leases were given back."""
+    """The ready tasks, and those that would be ready if expired leases were released."""
     return [*((task.id, task.revision) for task in tx.ready()), *((number, -1) for number in tx.expired())]

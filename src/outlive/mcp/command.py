@@ -13,7 +13,7 @@ import click
 from outlive.errors import ConfigError
 
 TOKEN = "OUTLIVE_MCP_TOKEN"  # noqa: S105 - the name of a variable
-SHORTEST_TOKEN = 16
+MIN_TOKEN_CHARS = 16
 
 
 @click.command()
@@ -68,6 +68,6 @@ def mcp(over_http: bool, port: int, store: str | None, as_json: bool) -> None:
 
 def _token() -> str:
     token = os.environ.get(TOKEN, "")
-    if token and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
-        raise ConfigError(f"{TOKEN} must have at least {SHORTEST_TOKEN} printable characters without spaces")
+    if token and (len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable() or " " in token):
+        raise ConfigError(f"{TOKEN} must have at least {MIN_TOKEN_CHARS} printable characters without spaces")
     return token or secrets.token_urlsafe(32)

@@ -21,7 +21,7 @@ GRACE = 2
 
 
 class TokenRequired:
-    """Lets requests through that bear the token."""
+    """Middleware that refuses requests without the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app

@@ -8,7 +8,7 @@ INSTRUCTIONS = """\
 outlive keeps what must survive this conversation, on disk: the project's sessions, tasks and memories. Other \
 agents share them.
 
-HANDLES: @h12 stands for text that left a conversation. `recall` with the handle returns the exact text; with a \
+HANDLES: @h12 names text that left a conversation. `recall` with the handle returns the exact text; with a \
 query it searches what was said, run and printed. Recall instead of guessing or repeating work. It shows the \
 past: read files for how they are now.
 
@@ -51,6 +51,12 @@ HINTS = {
     "unknown_task": "tasks with action=list and all=true shows their ids",
     "cycle": "tasks with action=update and removeBlockedBy drops a dependency",
     "complete_blocked": "complete those first; tasks with action=update and removeBlockedBy drops a wrong dependency",
+    "own_lease": "if that is you, go on; work with action=heartbeat extends it",
+    "damaged_task": "ask the user to run: outlive task doctor",
+    "repair_tasks": "ask the user to run: outlive task doctor --repair",
+    "repair_memories": "ask the user to run: outlive memory doctor --repair",
+    "unknown_memory": "memory_search finds those there are",
+    "forgotten_memory": "only the user can bring it back, with: outlive memory undo",
     "unknown_session": "state names the sessions there are",
     "stale_lease": "ask the user: it may be another agent's work",
     "store_elsewhere": "ask the user to look at it and to run: outlive trust",

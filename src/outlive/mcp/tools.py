@@ -134,7 +134,7 @@ def _claimed(given: WorkCall, backend: Backend) -> str:
 
 
 def remember(given: RememberCall, backend: Backend) -> CallAnswer:
-    """Kept as the model's reading: there is no log here in which the user could be found to have said it."""
+    """Store a memory as the model's reading: without a log it cannot be checked whether the user said it."""
     from outlive.memory.learning.candidate import Candidate, short_name
     from outlive.memory.learning.keep import keep
     from outlive.stores.memories.records import Provenance
@@ -150,10 +150,8 @@ def memory_search(given: MemorySearchCall, backend: Backend) -> CallAnswer:
     from outlive.memory.search import found_text
 
     text = found_text(backend.finder, given.query, given.limit)
-    if foreign := len(backend.memories.foreign()):
-        text += (
-            f"\n(memories that came with this folder: {foreign}, not shown before the user has looked: outlive trust)"
-        )
+    if untrusted := len(backend.memories.untrusted()):
+        text += f"\n(memories that came with this folder: {untrusted}, not shown before the user runs: outlive trust)"
     return CallAnswer(text)
 
 
@@ -183,7 +181,7 @@ ANSWERS: dict[str, Callable[[Any, Backend], CallAnswer]] = {
 
 
 def call(name: str, arguments: Mapping[str, Any] | None, backend: Backend) -> CallAnswer:
-    """Run a tool. Nothing that a client sends raises."""
+    """Run a tool. Bad input is answered, not raised."""
     tool = TOOLS.get(name)
     try:
         if tool is None:
@@ -196,7 +194,7 @@ def call(name: str, arguments: Mapping[str, Any] | None, backend: Backend) -> Ca
 
 
 def sent(text: str, backend: Backend, *, exact: bool = False) -> str:
-    """A text as it leaves: without secrets, and unless it was recalled without what would disturb a terminal."""
+    """The text for the client: secrets are masked, and terminal controls removed unless the text was recalled."""
     text = backend.mask(text)
     return encodable(text) if exact else clean(text)
 

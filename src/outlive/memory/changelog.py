@@ -48,8 +48,8 @@ def take_back(tx: MemoryWriter, entry: ChangelogEntry) -> None:
     for change in step.changes:
         if bare(tx.get(change.slug)) != bare(change.after):
             raise UndoConflict(
-                f"step {entry.id} cannot be undone: the memory {change.slug!r} was changed since; "
-                f"undo the later steps first (outlive memory log {change.slug})"
+                f"step {entry.id} cannot be undone: the memory {change.slug!r} was changed since",
+                hint="undo the later steps first",
             )
     _refuse_in_the_middle(tx, entry)
     for change in step.changes:
@@ -57,8 +57,8 @@ def take_back(tx: MemoryWriter, entry: ChangelogEntry) -> None:
             tx.remove(change.slug)
         else:
             now = tx.get(change.slug) or change.before
-            source = replace(change.before.provenance, foreign=True)  # the log alone does not make it trusted
-            tx.put(replace(change.before, last_used=now.last_used, revision=now.revision + 1, provenance=source))
+            source = replace(change.before.provenance, untrusted=True)  # the log alone does not make it trusted
+            tx.put(replace(change.before, revision=now.revision + 1, provenance=source))
 
 
 def _refuse_in_the_middle(tx: MemoryWriter, entry: ChangelogEntry) -> None:
@@ -72,24 +72,24 @@ def _refuse_in_the_middle(tx: MemoryWriter, entry: ChangelogEntry) -> None:
         for other in others:
             depends = change.before is None and change.slug in (*other.supersedes, *other.derived_from)
             if depends or (freed and other.archived is None and change.slug in other.supersedes):
-                raise UndoConflict(_depends_on(tx, entry, other, change.slug))
+                raise _depends_on(tx, entry, other, change.slug)
             if other.archived is None and (both := sorted(taken.intersection(other.supersedes))):
-                raise UndoConflict(_depends_on(tx, entry, other, both[0]))
+                raise _depends_on(tx, entry, other, both[0])
 
 
 def _superseded(memory: Memory | None) -> set[str]:
     return set(memory.supersedes) if memory and memory.archived is None else set()
 
 
-def _depends_on(tx: MemoryWriter, entry: ChangelogEntry, other: Memory, slug: str) -> str:
+def _depends_on(tx: MemoryWriter, entry: ChangelogEntry, other: Memory, slug: str) -> UndoConflict:
     what = f"step {entry.id} cannot be undone: {other.slug!r} depends on {slug!r}"
     for later in reversed(tx.steps()):
         for change in later.changes:
             after = change.after
             if change.slug == other.slug and after and slug in (*after.supersedes, *after.derived_from):
                 number = ChangelogEntry(entry.scope, later).id
-                return f"{what} since step {number}; undo that first (outlive memory undo {number})"
-    return f"{what}; change that first (outlive memory get {other.slug})"
+                return UndoConflict(f"{what} since step {number}", hint="undo that first", step=number)
+    return UndoConflict(what, hint="change that first")
 
 
 def diff(change: MemoryChange) -> Iterator[str]:
@@ -105,7 +105,7 @@ def find_step(found: Sequence[ChangelogEntry], number: str) -> ChangelogEntry:
     for entry in found:
         if entry.id == number:
             return entry
-    raise UnknownMemory(f"no step {number!r} in the log; list them with: outlive memory log")
+    raise UnknownMemory(f"no step {number!r} in the log", code="unknown_step")
 
 
 def _lines(memory: Memory | None) -> list[str]:
@@ -114,4 +114,4 @@ def _lines(memory: Memory | None) -> list[str]:
 
 def bare(memory: Memory | None) -> Memory | None:
     """The memory without fields that change by mere use."""
-    return replace(unmarked(memory), last_used=None, revision=0, updated=datetime.min) if memory else None
+    return replace(unmarked(memory), revision=0, updated=datetime.min) if memory else None

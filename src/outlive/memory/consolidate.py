@@ -141,11 +141,10 @@ def _apply(
     for slug in sorted(needed):
         if bare(tx.get(slug)) != bare(then.get(slug)):
             raise InvalidAnswer(f"{slug} was changed meanwhile; nothing was changed, it can be done again")
-    for slug, memory in plan.puts.items():
-        now = tx.get(slug)
-        tx.put(replace(memory, last_used=now.last_used if now else None))
+    for memory in plan.puts.values():
+        tx.put(memory)
     for memory in plan.adds:
-        tx.put(replace(memory, slug=tx.new_slug(memory.name), scope=scope, created=tx.now, last_used=None))
+        tx.put(replace(memory, slug=tx.new_slug(memory.name), scope=scope, created=tx.now))
     # What a retired one had superseded goes with it, so that nothing wrong comes back.
     edges = {memory.slug: memory.supersedes for memory in tx.all()}
     for old in {slug for retired in plan.retire for slug in (retired, *reach(retired, edges))}:

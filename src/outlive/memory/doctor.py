@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from outlive.memory import guard
 from outlive.memory.memories import Memories
 from outlive.memory.supersession import reach
+from outlive.stores.memories.protocol import REPAIR
 from outlive.stores.memories.records import Memory
 from outlive.stores.tasks.protocol import Problem
 
@@ -38,14 +39,15 @@ def repair(memories: Memories) -> list[str]:
 def _of(memory: Memory) -> Iterator[Problem]:
     where = f"{memory.scope}/{memory.slug}"
     if reason := guard.poison(memory):
-        remedy = "edit it, or set it apart with: outlive memory doctor --repair"
-        yield Problem(where, f"{reason}; it is not shown to a model", remedy, repairable=True)
-    elif memory.provenance.foreign:
+        remedy = "edit it, or repair it, which sets it apart"
+        yield Problem(where, f"{reason}; it is not shown to a model", remedy, repairable=True, code=REPAIR)
+    elif memory.provenance.untrusted:
         what = "came with the folder; it is not shown to a model"
-        yield Problem(where, what, f"look at it, then: outlive trust, or: outlive memory confirm {where}")
+        remedy = "look at it, then trust the folder or confirm it"
+        yield Problem(where, what, remedy, code="untrusted_memory", data={"name": where})
     elif guard.needs_confirmation(memory):
         what = f"instructs, and {guard.came_from(memory)} without the user's consent; it is not shown to a model"
-        yield Problem(where, what, f"outlive memory confirm {where}, or: outlive memory forget {where}")
+        yield Problem(where, what, "confirm it, or forget it", code="unconfirmed_memory", data={"name": where})
 
 
 def _dangling(scope: str, everything: list[Memory]) -> Iterator[Problem]:

@@ -72,7 +72,7 @@ def needs_confirmation(memory: Memory) -> bool:
 
 def blocked_reason(memory: Memory) -> str:
     """Why a stored memory is not shown to a model, else empty. Files may come from anywhere."""
-    if memory.provenance.foreign:
+    if memory.provenance.untrusted:
         return "came with the folder"
     return poison(memory) or ("instructs without the user's consent" if needs_confirmation(memory) else "")
 
@@ -81,7 +81,7 @@ def came_from(memory: Memory) -> str:
     """Who said it, as part of a sentence."""
     source = memory.provenance
     who = "page" if source.who == "web" else source.who
-    return "came with the folder" if source.foreign else f"comes from a {who}"
+    return "came with the folder" if source.untrusted else f"comes from a {who}"
 
 
 def checked(memory: Memory) -> Memory:

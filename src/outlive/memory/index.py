@@ -10,6 +10,7 @@ from itertools import chain
 from urllib.parse import quote
 
 from outlive.memory.guard import blocked_reason
+from outlive.printable import visible
 from outlive.secrets import mask
 from outlive.stores.memories.records import Memory
 
@@ -101,6 +102,6 @@ def _left_out(count: int, names: Iterable[str]) -> str:
 
 def _one_line(text: str, longest: int) -> str:
     """The text without line ends, control characters and tags: it is shown in a system prompt."""
-    shown = " ".join("".join(c if c.isprintable() else " " for c in text[: longest * 8]).split())
+    shown = " ".join(visible(text[: longest * 8]).split())
     shown = _TAG.sub("&lt;", shown)
     return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"

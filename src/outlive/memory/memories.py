@@ -17,10 +17,10 @@ from outlive.errors import StoreUnavailable
 from outlive.memory import changelog, guard
 from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
 from outlive.memory.index import Entry, index_text
-from outlive.memory.refs import Match, find, first_line, refuse_known, unknown
+from outlive.memory.refs import Match, find, first_line, forgotten, live_in, refuse_known, slug_of, unknown
 from outlive.memory.supersession import cascade, hidden_by, in_use, newest, reach
 from outlive.stores import open_stores
-from outlive.stores.memories.protocol import MemoryReader, MemoryStore, MemoryWriter
+from outlive.stores.memories.protocol import REPAIR, MemoryReader, MemoryStore, MemoryWriter
 from outlive.stores.memories.records import SCOPES, Kind, Memory, MemoryStep, Provenance, Scope, unmarked
 from outlive.stores.tasks.protocol import Problem
 
@@ -102,7 +102,7 @@ class Memories:
     def called(self, name: str) -> list[Memory]:
         """Trusted memories in use with this name, ignoring case."""
         wanted = name.casefold()
-        return [m for m in self.all() if m.name.casefold() == wanted and not m.provenance.foreign]
+        return [m for m in self.all() if m.name.casefold() == wanted and not m.provenance.untrusted]
 
     def superseded(self) -> dict[str, str]:
         """Superseded memories as scope/slug, each with the slug of its replacement."""
@@ -116,13 +116,14 @@ class Memories:
         for memory in self.all():
             if reason := guard.blocked_reason(memory):
                 where = f"{memory.scope}/{memory.slug}"
-                way = f"confirm {where}" if not guard.poison(memory) else "doctor --repair"
-                found.append(Problem(where, reason, f"edit it, or: outlive memory {way}"))
+                code = REPAIR if guard.poison(memory) else "blocked_memory"
+                remedy = "edit it, or repair it" if code == REPAIR else "edit it, or confirm it"
+                found.append(Problem(where, reason, remedy, code=code, data={"name": where}))
         return found
 
-    def foreign(self) -> list[Memory]:
+    def untrusted(self) -> list[Memory]:
         """Memories in use that came with the project's folder and are not trusted yet."""
-        return [memory for memory in self.all(scope="project") if memory.provenance.foreign]
+        return [memory for memory in self.all(scope="project") if memory.provenance.untrusted]
 
     def adopt(self) -> None:
         """Trust all memories of the project, including those that others add later."""
@@ -158,7 +159,7 @@ class Memories:
         def work(tx: MemoryWriter) -> Memory:
             live = tx.all()
             hidden = hidden_by(live)
-            olds = list(dict.fromkeys(newest(_slug_of(ref, live, hidden), hidden) for ref in supersedes))
+            olds = list(dict.fromkeys(newest(slug_of(ref, live, hidden), hidden) for ref in supersedes))
             memory = Memory(
                 slug="-",
                 name=name.strip(),
@@ -172,11 +173,11 @@ class Memories:
                 created=tx.now,
                 updated=tx.now,
                 supersedes=tuple(olds),
-                derived_from=tuple(_slug_of(ref, live, hidden) for ref in derived_from),
+                derived_from=tuple(slug_of(ref, live, hidden) for ref in derived_from),
             )
             guard.checked(memory)
             present = (m for m in live if m.slug not in hidden and m.slug not in olds)
-            refuse_known(memory, (m for m in present if not m.provenance.foreign))
+            refuse_known(memory, (m for m in present if not m.provenance.untrusted))
             memory = replace(memory, slug=tx.new_slug(memory.name))
             tx.put(memory)
             tx.record("supersede" if olds else "add", actor=self.actor, note=note)
@@ -204,7 +205,7 @@ class Memories:
         fields = {field: value for field, value in given.items() if value is not _UNSET}
 
         def work(tx: MemoryWriter) -> Memory:
-            now = _live(tx, old)
+            now = live_in(tx, old)
             memory = replace(now, **fields, updated=tx.now, revision=now.revision + 1)
             tx.put(guard.checked(memory))
             tx.record("update", actor=self.actor, note=note)
@@ -232,11 +233,13 @@ class Memories:
             raise InvalidMemory(f"{by!r} cannot supersede {ref!r}: it is {'the same' if new == old else 'elsewhere'}")
 
         def work(tx: MemoryWriter) -> Memory:
-            now = _live(tx, new)
+            now = live_in(tx, new)
             if old.slug in now.supersedes:
                 return now
             if now.slug in reach(old.slug, {m.slug: m.supersedes for m in tx.all(archived=True)}):
-                raise InvalidMemory(f"{ref!r} already supersedes {by!r}; undo that first (outlive memory log)")
+                raise InvalidMemory(
+                    f"{ref!r} already supersedes {by!r}", hint="undo that first", code="already_superseded"
+                )
             memory = replace(now, supersedes=(*now.supersedes, old.slug), updated=tx.now, revision=now.revision + 1)
             tx.put(memory)
             tx.record("supersede", actor=self.actor, note=str(fields.get("note", "")))
@@ -248,9 +251,9 @@ class Memories:
         """The user confirms a memory that came with the folder, or an instruction by somebody else; until then no
         model sees it."""
         old = self._glance(ref)
-        if not guard.needs_confirmation(old) and not old.provenance.foreign:
+        if not guard.needs_confirmation(old) and not old.provenance.untrusted:
             raise InvalidMemory(f"{old.name!r} needs no consent ({old.slug})")
-        agreed = replace(old.provenance, confirmed=True, foreign=False)
+        agreed = replace(old.provenance, confirmed=True, untrusted=False)
         return self.update(f"{old.scope}/{old.slug}", provenance=agreed, note=note)
 
     def learn(self, candidate: "Candidate", *, confirmed: bool = False) -> Memory:
@@ -271,7 +274,7 @@ class Memories:
         found: dict[str, Memory] = {}
         for memory in map(self.get, refs):
             if memory.archived:
-                raise UnknownMemory(f"{memory.name!r} is forgotten already; bring it back with: outlive memory undo")
+                raise forgotten(memory)
             gone = cascade(memory.slug, self._everything(memory.scope, glance=True))
             found |= {f"{other.scope}/{other.slug}": other for other in gone}
         return list(found.values())
@@ -373,7 +376,7 @@ class Memories:
         return list(self.stores), ref
 
     def _archive(self, tx: MemoryWriter, found: Sequence[Memory], note: str) -> list[Memory]:
-        live = [_live(tx, memory) for memory in found]
+        live = [live_in(tx, memory) for memory in found]
         gone = [replace(now, archived=tx.now, revision=now.revision + 1) for now in live]
         for memory in gone:
             tx.put(memory)
@@ -386,16 +389,3 @@ def shown(keys: Iterable[str], memories: Mapping[str, Memory], *, untrusted: boo
     folder."""
     found = [memories[key] for key in dict.fromkeys(keys) if key in memories]
     return [memory for memory in found if not guard.blocked_reason(unmarked(memory) if untrusted else memory)]
-
-
-def _slug_of(ref: str, live: Sequence[Memory], hidden: Mapping[str, str]) -> str:
-    if found := find(ref, live, hidden):
-        return found.memory.slug
-    raise unknown(ref, [memory.slug for memory in live])
-
-
-def _live(tx: MemoryReader, memory: Memory) -> Memory:
-    now = tx.get(memory.slug)
-    if now is None or now.archived:
-        raise UnknownMemory(f"{memory.name!r} was forgotten; bring it back with: outlive memory undo")
-    return now

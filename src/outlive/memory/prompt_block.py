@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from outlive.printable import visible
 from outlive.secrets import mask
 from outlive.stores.memories.records import Memory
 
@@ -55,7 +56,7 @@ def _source(memory: Memory) -> str:
 
 
 def _plain(line: str) -> str:
-    shown = "".join(c if c.isprintable() or c == "\t" else " " for c in line)
+    shown = visible(line)
     return _TAG.sub("&lt;", shown)
 
 

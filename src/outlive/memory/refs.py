@@ -8,11 +8,12 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from outlive.memory.errors import InvalidAnswer, MemoryExists, UnknownMemory
+from outlive.stores.memories.protocol import MemoryReader
 from outlive.stores.memories.records import Memory, Provenance
 
 T = TypeVar("T")
 
-COMPARED, MOST_COMPARED = 100, 2_000
+COMPARED, MAX_COMPARED = 100, 2_000
 """Characters of a name, and number of names, that are compared to suggest a name."""
 _NOW = re.compile(r"^actually,? |\bnow |,? now$")
 _NOT = re.compile(r", not (.+)$")
@@ -43,9 +44,31 @@ def unknown(ref: str, slugs: Sequence[str]) -> UnknownMemory:
     """The error for an unknown name, with slugs that are spelled like it."""
     from difflib import get_close_matches
 
-    close = get_close_matches(ref[:COMPARED], slugs[:MOST_COMPARED], n=3, cutoff=0.5)
-    hint = f"; did you mean {', '.join(close)}?" if close else "; list them with: outlive memory list"
-    return UnknownMemory(f"no memory is called {ref[:COMPARED]!r}{hint}")
+    close = get_close_matches(ref[:COMPARED], slugs[:MAX_COMPARED], n=3, cutoff=0.5)
+    message = f"no memory is called {ref[:COMPARED]!r}"
+    if close:
+        return UnknownMemory(message, hint=f"did you mean {', '.join(close)}?", code="misspelled_memory")
+    return UnknownMemory(message)
+
+
+def forgotten(memory: Memory) -> UnknownMemory:
+    """The error for a memory that cannot be changed because it was forgotten."""
+    return UnknownMemory(f"{memory.name!r} was forgotten", hint="undo that", code="forgotten_memory")
+
+
+def slug_of(ref: str, live: Sequence[Memory], hidden: Collection[str]) -> str:
+    """The slug of the memory with this name. Raises UnknownMemory."""
+    if found := find(ref, live, hidden):
+        return found.memory.slug
+    raise unknown(ref, [memory.slug for memory in live])
+
+
+def live_in(tx: MemoryReader, memory: Memory) -> Memory:
+    """The memory as it is now in the transaction. Raises UnknownMemory if it was forgotten."""
+    now = tx.get(memory.slug)
+    if now is None or now.archived:
+        raise forgotten(memory)
+    return now
 
 
 def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:

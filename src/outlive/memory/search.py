@@ -110,7 +110,7 @@ class Finder:
         that came with the folder: they must not keep out the user's words."""
         keys = self._retriever.near(text, k) if self._retriever else ()
         found = [self._held[key] for key in dict.fromkeys(keys) if key in self._held]
-        return [memory for memory in found if not memory.provenance.foreign]
+        return [memory for memory in found if not memory.provenance.untrusted]
 
     def close(self) -> None:
         """Save the index for the next process."""

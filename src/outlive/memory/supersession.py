@@ -17,7 +17,7 @@ def hidden_by(memories: Iterable[Memory]) -> dict[str, str]:
     hidden: dict[str, str] = {}
     for slug, olds in edges.items():
         for old in olds:
-            untrusted = live[slug].provenance.foreign and not live[old].provenance.foreign
+            untrusted = live[slug].provenance.untrusted and not live[old].provenance.untrusted
             ring = slug == old or (slug in rings and old in rings and slug in reach(old, edges))
             if not ring and not untrusted:
                 hidden[old] = max(slug, hidden.get(old, ""))

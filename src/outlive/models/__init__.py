@@ -10,7 +10,6 @@ prices.py               windows, longest answers and prices of well-known models
 sdk.py                  what both providers share
 anthropic/, openai/     the providers: their requests and answers
 repair.py, sanitize.py  fix what models write, so that it can be used and sent back
-text_calls.py           tool calls that a model wrote into its text
-call_markers.py, call_forms.py  how such calls begin, and the shapes of their arguments
+written_calls/          tool calls that a model wrote into its text: forms, markers, reading
 answer_text.py          the text of an answer while it arrives
 """

@@ -2,8 +2,8 @@
 
 import re
 
-from outlive.models.call_markers import HELD_BACK
 from outlive.models.errors import RequestRefused
+from outlive.models.written_calls.markers import HELD_BACK
 from outlive.request import STATE_END, STATE_START
 
 MAX_ANSWER_CHARS = 8 * 2**20

@@ -7,8 +7,8 @@ from outlive.secrets import mask
 class ModelError(OutliveError):
     """Masks its message: providers may repeat the request in it, including keys."""
 
-    def __init__(self, message: str, *, hint: str = "", code: str = "") -> None:
-        super().__init__(mask(message), hint=hint, code=code)
+    def __init__(self, message: str, *, hint: str = "", code: str = "", **data: str | int) -> None:
+        super().__init__(mask(message), hint=hint, code=code, **data)
 
 
 class ModelUnavailable(ModelError):

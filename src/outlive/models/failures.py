@@ -13,7 +13,7 @@ from outlive.models.errors import ModelError, ModelNotSetUp, ModelUnavailable, P
 from outlive.models.too_long import read_too_long
 
 MAX_NAMES = 8
-LONGEST_NAME, MOST_COMPARED = 100, 500
+MAX_NAME_CHARS, MAX_COMPARED = 100, 500
 """Characters of a name, and number of names, that are compared to suggest a model."""
 TEMPORARY_STATUSES = frozenset({408, 409, 425, 429, 499})
 PERMANENT_KINDS = frozenset({"invalid_request_error", "authentication_error", "permission_error", "not_found_error"})
@@ -66,8 +66,8 @@ def error_for(failure: Failure, model: str, key: str) -> ModelError:
 
 def nearest(wanted: str, names: Iterable[str]) -> str:
     """A few of the names, those most similar to `wanted` first."""
-    known = sorted({name[:LONGEST_NAME] for name in names})[:MOST_COMPARED]
-    close = get_close_matches(wanted[:LONGEST_NAME], known, n=MAX_NAMES, cutoff=0.0)
+    known = sorted({name[:MAX_NAME_CHARS] for name in names})[:MAX_COMPARED]
+    close = get_close_matches(wanted[:MAX_NAME_CHARS], known, n=MAX_NAMES, cutoff=0.0)
     return ", ".join(close) or "none"
 
 

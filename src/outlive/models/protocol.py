@@ -133,6 +133,12 @@ def found_at(model: Model) -> str:
     return str(getattr(model, "found_at", ""))
 
 
+def prepare(model: Model) -> None:
+    """Do what the model's first request would wait for, such as loading an SDK. Sends nothing; blocks for a while."""
+    if callable(ready := getattr(model, "prepare", None)):
+        ready()
+
+
 async def summarize(model: Model, request: Request, instructions: str) -> Summary:
     """Summarise through the provider of a model. Raises RequestRefused if it cannot."""
     if not isinstance(model, Summarizer):

@@ -60,7 +60,7 @@ def _named(spec: str, environment: Mapping[str, str]) -> Model:
         return anthropic.AnthropicModel(name, environment=environment)
     if environment.get(openai.KEY) or environment.get(openai.ADDRESS):
         return _at_address(name, environment)
-    here = _nearby(environment)
+    here = nearby(environment)
     if found := next((model for model in here if model.name in (name, f"{name}:latest")), None):
         return _local(found, environment)
     suggestion = f"; on this machine there is {', '.join(model.name for model in here)}" if here else ""
@@ -77,16 +77,17 @@ def _found(environment: Mapping[str, str]) -> Model:
         return _first_at(environment[openai.ADDRESS], environment)
     if environment.get(openai.KEY):
         return openai.OpenAIModel(USUAL_GPT, environment=environment)
-    here = _nearby(environment)
+    here = nearby(environment)
     if not here:
         raise ModelNotSetUp("no model is set up", hint=SETUP_HELP, code="no_model")
     if environment.get(SWITCH) != "on":
         where = f"{here[0].server} seems to listen at {here[0].address}"
         raise ModelNotSetUp(
             f"no model is set up. {where}; nothing is sent there unasked",
-            hint=f"to use it: --model openai:{here[0].name}, or export MODEL_ID=openai:{here[0].name}\n"
+            hint=f"to use it: export MODEL_ID=openai:{here[0].name}\n"
             f"to use what is found there from now on: export {SWITCH}=on",
             code=FOUND_CODE,
+            model=f"openai:{here[0].name}",
         )
     return _local(here[0], environment)
 
@@ -110,14 +111,20 @@ def _at_address(name: str, environment: Mapping[str, str]) -> openai.OpenAIModel
 
 def _first_at(address: str, environment: Mapping[str, str]) -> Model:
     """The first model of a local server; for a remote one the user has to choose."""
-    plain = address.startswith("http://")
-    none: list[ServedModel] = []
-    models = in_time(lambda: listed("", address, PROBE_SECONDS), PROBE_SECONDS, none) if plain else none
+    models = models_at(address)
     if not models:
         raise ModelNotSetUp(
             f"{openai.ADDRESS} is set, but no model", hint="name one: MODEL_ID=openai:NAME", code="name_model"
         )
     return _at_address(models[0].name, environment)
+
+
+def models_at(address: str) -> list[ServedModel]:
+    """The models of a local server at an address; empty for another server, or if it does not answer in time."""
+    none: list[ServedModel] = []
+    if not address.startswith("http://"):
+        return none
+    return in_time(lambda: listed("", address, PROBE_SECONDS), PROBE_SECONDS, none)
 
 
 def _local(model: ServedModel, environment: Mapping[str, str]) -> Model:
@@ -128,6 +135,6 @@ def _local(model: ServedModel, environment: Mapping[str, str]) -> Model:
     return found
 
 
-def _nearby(environment: Mapping[str, str]) -> list[ServedModel]:
+def nearby(environment: Mapping[str, str]) -> list[ServedModel]:
     """The models of local servers, unless the user has turned them off."""
     return [] if environment.get(SWITCH) == "off" else local_models()

@@ -7,12 +7,22 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from outlive.models.errors import ModelUnavailable
-from outlive.models.protocol import Checkable, Model, Price, Reply, Summary, found_at, summarize, window_origin
+from outlive.models.protocol import (
+    Checkable,
+    Model,
+    Price,
+    Reply,
+    Summary,
+    found_at,
+    prepare,
+    summarize,
+    window_origin,
+)
 from outlive.request import Request
 from outlive.stream import ModelRetrying, ModelStreamEvent
 
 MAX_ATTEMPTS = 10
-FIRST, LONGEST = 1.0, 60.0
+FIRST, MAX_RETRY_SECONDS = 1.0, 60.0
 """Seconds before the second attempt, doubled each time up to a maximum."""
 MAX_RETRY_AFTER_SECONDS = 300.0
 """Give up if Retry-After exceeds this."""
@@ -74,9 +84,12 @@ class Retrying:
         if isinstance(self.model, Checkable):
             await self.model.check()
 
+    def prepare(self) -> None:
+        prepare(self.model)
+
     def _wait(self, attempt: int, asked: float | None) -> float:
         """Half of the wait is fixed, half random, so that clients do not all return at once."""
-        grown = min(LONGEST, FIRST * 2.0 ** (attempt - 1))
+        grown = min(MAX_RETRY_SECONDS, FIRST * 2.0 ** (attempt - 1))
         spread = grown * (0.5 + 0.5 * self._rng())
         return spread if asked is None else asked + min(1.0, spread) * self._rng()
 
@@ -129,6 +142,9 @@ class Fallback:
     async def summarize(self, request: Request, instructions: str) -> Summary:
         """By the model that answers."""
         return await summarize(self._answering, request, instructions)
+
+    def prepare(self) -> None:
+        prepare(self.first)
 
     async def check(self) -> None:
         for model in (self.first, self.second):

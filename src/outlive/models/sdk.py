@@ -1,6 +1,7 @@
 """Shared by the models of both providers: an SDK client, and an answer that is read while it arrives."""
 
 import asyncio
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -23,8 +24,11 @@ class SdkModel(ABC):
     provider: ClassVar[str]
     key: ClassVar[str]
 
-    def __init__(self, name: str, facts: ModelFacts, client: Any) -> None:
-        self._model, self._facts, self._client = name, facts, client
+    def __init__(self, name: str, facts: ModelFacts, make_client: Callable[[], Any]) -> None:
+        """`make_client` is called when the model is first used, because importing the SDK takes most of a start."""
+        self._model, self._facts, self._make_client = name, facts, make_client
+        self._made: Any = None
+        self._making = threading.Lock()
         self.window_origin = ""
         """Where the window comes from if the server said it."""
         self.found_at = ""
@@ -42,8 +46,19 @@ class SdkModel(ABC):
     def price(self) -> Price | None:
         return self._facts.price
 
+    def prepare(self) -> None:
+        """Import the SDK and make its client, unless that is done. Takes the better part of a second."""
+        with self._making:
+            self._made = self._made or self._make_client()
+
+    @property
+    def _client(self) -> Any:
+        self.prepare()
+        return self._made
+
     async def close(self) -> None:
-        await self._client.close()
+        if self._made is not None:
+            await self._made.close()
 
     async def _stream(
         self, answer: Any, pieces: AsyncGenerator[Any, None]

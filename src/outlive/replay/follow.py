@@ -10,7 +10,9 @@ from typing import Any, Self
 
 import msgspec
 
+from outlive.agent.log.session_log import SessionOptions
 from outlive.agent.session import Session
+from outlive.context.policy import RICH, Policy
 from outlive.events import AssistantSaid, Checkpointed, PlanChanged, PlanStep, ToolFinished, UserSaid
 from outlive.messages import ToolResult
 from outlive.origin import user_words
@@ -42,19 +44,27 @@ class Followed:
         folder: str,
         mask: Callable[[str], str],
         window: int = UNBOUNDED,
-        **options: Any,
+        reserve: int = 0,
+        policy: Policy = RICH,
     ) -> None:
-        """Open the log, or begin one. Raises SessionBusy while another process has it. `options`: of the session."""
+        """Open the log, or begin one. Raises SessionBusy while another process has it."""
         self._now = 0.0
         self._store = store
         self._tail: LogTail | None = None
         """Reads what others write during a pause."""
         id = followed_id(client, session)
-        options |= {"window": window, "clock": lambda: self._now, "mask": mask, "world": None}
+        opened: SessionOptions = {
+            "window": window,
+            "reserve": reserve,
+            "policy": policy,
+            "clock": lambda: self._now,
+            "mask": mask,
+            "world": None,
+        }
         try:
-            self.session = Session.resume(store, id, **options)
+            self.session = Session.resume(store, id, **opened)
         except UnknownSession:
-            self.session = Session.start(store, id=id, folder=folder, **options)
+            self.session = Session.start(store, id=id, folder=folder, **opened)
 
     def follow(self, path: Path) -> None:
         """Bring the log in step with a transcript. Only what is new is read, if nothing before it has changed."""

@@ -8,7 +8,7 @@ from outlive.replay.rescue import Rescued, RescuedStep
 from outlive.secrets import mask
 
 Audience = Literal["text", "claude-code", "codex"]
-LARGEST = 10_000
+MAX_CHARS = 10_000
 """Characters: what Claude Code takes from a hook as it is."""
 REQUEST, GOAL, ANSWER, FACTS = 3_000, 2_000, 1_200, 1_500
 """Characters of each part at most; the user's earlier words get what is left."""
@@ -16,7 +16,7 @@ MARKS = {"done": "[x]", "active": "[>]", "todo": "[ ]"}
 TOOLS = {"claude-code": "TodoWrite", "codex": "update_plan"}
 
 
-def handover(found: Rescued, audience: Audience = "text", limit: int = LARGEST) -> str:
+def handover(found: Rescued, audience: Audience = "text", limit: int = MAX_CHARS) -> str:
     """The hand-over. What the user said is verbatim and comes first; what does not fit is cut and marked."""
     parts = [
         f"Hand-over of a session of {found.client} ({found.id}){_where(found)}, {day(found.began)} to "
@@ -29,6 +29,8 @@ def handover(found: Rescued, audience: Audience = "text", limit: int = LARGEST) 
         _quoted("The model's last words", [found.answer] if found.answer else [], ANSWER),
         _listed("Under way when it stopped", found.unanswered),
         f"What was done:\n{cut(found.facts, FACTS)}" if found.facts else "",
+        _listed("Commands run last", found.commands),
+        _listed("Looked at last", [", ".join(found.looked_at)] if found.looked_at else ()),
         _listed("Failed last", found.failed),
     ]
     text = mask("\n\n".join(filter(None, parts)))

@@ -60,7 +60,7 @@ def client_sessions(home: Path | None = None) -> list[SessionPlace]:
 
 
 def session_path(wanted: str) -> Path:
-    """The recording that is meant: a file, a session in a database, or how the id of a session begins."""
+    """Find a recording by its file, its session in a database, or the beginning of its id."""
     path = Path(wanted)
     if (path.exists() and not path.is_dir()) or is_database(path.parent):
         return path

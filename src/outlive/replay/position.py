@@ -1,4 +1,4 @@
-"""Where reading a transcript can go on: at the model's last message, if nothing before it has changed."""
+"""The place where reading a transcript continues: the model's last message, if nothing before it has changed."""
 
 import hashlib
 import os

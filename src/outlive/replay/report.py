@@ -4,9 +4,9 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from outlive.context.engine import Engine
-from outlive.context.passes.departures import Left, pieces_left
+from outlive.context.passes.departures import Departure, piece_departures
+from outlive.context.projection import Projection, projection_of
 from outlive.context.tokens import CHARS_PER_TOKEN
-from outlive.context.view import Projection, projection_of
 from outlive.events import Compacted
 from outlive.messages import Block, Role, Text, Thinking, ToolCall, ToolResult
 from outlive.replay.cache_misses import CacheAccount, cache_account
@@ -32,7 +32,7 @@ class Pass(Struct, frozen=True):
     units_folded: int
     lines_kept: int
     seconds: float
-    left: tuple[Left, ...]
+    left: tuple[Departure, ...]
     left_tokens: int
 
 
@@ -201,7 +201,7 @@ def _kind(role: Role, block: Block, text: str, digest: set[str], short: set[str]
 
 
 def _pass(turn: int, event: Compacted, before: Projection, engine: Engine) -> Pass:
-    found = pieces_left(event, before, engine.history.units)
+    found = piece_departures(event, before, engine.history.units)
     left = sorted(found, key=lambda item: (item.after - item.before, item.event))
     receipt = event.receipt
     return Pass(

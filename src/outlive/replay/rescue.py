@@ -10,8 +10,19 @@ from msgspec import Struct
 from outlive.context.ledger import Ledger, facts
 from outlive.context.ledger.frames import framed_exit
 from outlive.instructions import standing
-from outlive.messages import Message, Text, ToolCall, ToolResult, call_label, plain_text, tool_calls
+from outlive.messages import (
+    Message,
+    Text,
+    ToolCall,
+    ToolResult,
+    call_command,
+    call_file,
+    call_label,
+    plain_text,
+    tool_calls,
+)
 from outlive.origin import own_words, user_words
+from outlive.printable import one_line
 from outlive.replay.cache_misses import CacheAccount, cache_account
 from outlive.replay.recording import Recording
 
@@ -21,7 +32,8 @@ STATUSES: dict[str, Status] = {"in_progress": "active", "active": "active", "com
 INTERRUPTED = "[Request interrupted by user"
 """What Claude Code puts in the user's place after Esc."""
 FAILURES = 5
-LONGEST_LINE = 200
+LAST_COMMANDS, LAST_FILES = 8, 15
+MAX_LINE_CHARS = 200
 _NUMBER = re.compile(r"#(\d+)")
 _STEP = re.compile(
     r"""\bstep["']?\s*:\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`)\s*,\s*["']?status["']?\s*:\s*["'`](\w+)"""
@@ -36,7 +48,7 @@ class RescuedStep(Struct, frozen=True):
 
 
 class Rescued(Struct, frozen=True, kw_only=True):
-    """What is known of a session. Words of the user and of the model are verbatim."""
+    """The facts about a recorded session. Words of the user and of the model are verbatim."""
 
     client: str
     id: str
@@ -56,6 +68,10 @@ class Rescued(Struct, frozen=True, kw_only=True):
     plan: tuple[RescuedStep, ...]
     changed: tuple[str, ...]
     """Files, the newest last."""
+    looked_at: tuple[str, ...]
+    """The last files that were read or searched and not changed, the newest last."""
+    commands: tuple[str, ...]
+    """The last commands that were run, the newest last."""
     facts: str
     """What was changed, checked and failed."""
     failed: tuple[str, ...]
@@ -79,6 +95,8 @@ def rescued(recording: Recording) -> Rescued:
     requests: list[str] = []
     directives: dict[str, None] = {}
     failed: list[str] = []
+    commands: dict[str, None] = {}
+    files: dict[str, None] = {}
     answer = ""
     for number, recorded in enumerate(recording.messages):
         message = recorded.message
@@ -88,6 +106,8 @@ def rescued(recording: Recording) -> Rescued:
             if call is not None:
                 ledger.note(call, number, result.text, is_error=result.is_error, exit_code=None)
                 failed += _failure(call, result)
+                _move_to_end(commands, one_line(call_command(call), MAX_LINE_CHARS))
+                _move_to_end(files, call_file(call))
         if message.role == "assistant":
             calls = {call.id: call for call in tool_calls(message.blocks)}
             answer = plain_text(message.blocks).strip() or answer
@@ -95,8 +115,7 @@ def rescued(recording: Recording) -> Rescued:
         if (words := user_words(message.blocks).strip()) and not words.startswith(INTERRUPTED):
             requests.append(words)
         for text in (text for block in message.blocks for text in standing(own_words(block))):
-            directives.pop(text, None)
-            directives[text] = None
+            _move_to_end(directives, text)
         for block in message.blocks:
             if isinstance(block, Text):
                 ledger.heard(block.text)
@@ -116,12 +135,19 @@ def rescued(recording: Recording) -> Rescued:
         directives=tuple(directives),
         plan=plan.steps(),
         changed=tuple(ledger.written),
+        looked_at=tuple(name for name in files if name and name not in ledger.written)[-LAST_FILES:],
+        commands=tuple(filter(None, commands))[-LAST_COMMANDS:],
         facts=facts(ledger),
         failed=tuple(failed[-FAILURES:]),
         answer=answer,
         cache=cache_account(recording.usage),
         unanswered=tuple(call_label(call) for call in calls.values()),
     )
+
+
+def _move_to_end(seen: dict[str, None], text: str) -> None:
+    seen.pop(text, None)
+    seen[text] = None
 
 
 def _results(message: Message) -> Iterable[ToolResult]:
@@ -132,7 +158,7 @@ def _failure(call: ToolCall, result: ToolResult) -> list[str]:
     if not result.is_error and not framed_exit(result.text, is_error=False):
         return []
     last = next((line.strip() for line in reversed(result.text.splitlines()) if line.strip()), "")
-    return [f"{call_label(call)}: {last[:LONGEST_LINE]}"]
+    return [f"{call_label(call)}: {last[:MAX_LINE_CHARS]}"]
 
 
 class PlanReader:

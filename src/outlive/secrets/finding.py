@@ -39,7 +39,7 @@ def plain(text: str) -> str:
 
 def by_form(text: str, start: int) -> Iterator[Secret]:
     """Keys with a format of their own that begin at `start` or later."""
-    if forms.SHORTEST_KEY.search(text, start) is None:
+    if forms.MIN_KEY.search(text, start) is None:
         return
     begins, groups = forms.beginnings()
     done = start

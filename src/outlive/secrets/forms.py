@@ -212,7 +212,7 @@ def beginnings() -> tuple[re.Pattern[str], dict[str, list[Form]]]:
     return re.compile(rf"\b(?:{either})", re.ASCII), groups
 
 
-SHORTEST_KEY = lazy(r"[\w.+/=~$:%@\\-]{16,}", re.ASCII)
+MIN_KEY = lazy(r"[\w.+/=~$:%@\\-]{16,}", re.ASCII)
 """A text without such a run contains no key."""
 _GAP = r"[^\S\n]{0,40}"
 _NEXT = rf"{_GAP}(?:\n{{1,2}}{_GAP})?"

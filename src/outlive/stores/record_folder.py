@@ -8,10 +8,8 @@ files are written and the journal is set aside. A journal found in place belongs
 writer carries it out. Readers never wait: each file is replaced as a whole, and a journal is read over the files.
 """
 
-import mmap
 import os
 import time
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -25,7 +23,6 @@ from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
 from outlive.private import enter, tighten
 from outlive.regular import UnusableFile, open_regular, open_to_read, refuse_irregular
 from outlive.stores.disk import (
-    MAX_FILE_BYTES,
     Disk,
     FileState,
     append,
@@ -35,11 +32,11 @@ from outlive.stores.disk import (
     set_apart,
     sync_folder,
 )
+from outlive.stores.file_index import FileEntry, FileIndex
 from outlive.stores.tasks.protocol import Problem
 
 T = TypeVar("T")
 
-_MAGIC = b"outlive-index-2\n"
 _SETTLING_NS = 100_000_000
 """Nanoseconds. The clock of a file system ticks coarsely, so a file changed this recently could change once more
 without showing it; it is read again next time."""
@@ -49,20 +46,6 @@ _SYNC_ALL_FROM_FILES = 16
 
 UNKNOWN_STATE = FileState(0, 0, 0)
 """The state of a file that has to be read again at the next scan."""
-
-
-class FileEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A file as it was read; subclasses add its content."""
-
-    name: str
-    """Relative to the folder."""
-    inode: int
-    size: int
-    changed: int
-
-    @property
-    def state(self) -> FileState:
-        return FileState(self.inode, self.size, self.changed)
 
 
 class Journal(msgspec.Struct, frozen=True):
@@ -88,8 +71,8 @@ class RecordFolder(ABC, Generic[E]):
     """Folders that a scan covers."""
     largest: ClassVar[int]
     """Largest file in bytes."""
-    doctor: ClassVar[str]
-    """The repair command, for messages."""
+    repair: ClassVar[str]
+    """The code of errors and problems that a repair sets right."""
 
     def __init__(self, path: Path, entry: type[E], *, durable: bool) -> None:
         enter(path)
@@ -106,8 +89,7 @@ class RecordFolder(ABC, Generic[E]):
         self.reread = 0
         """Files that the last scan had to read."""
         self._journal_done = self.disk.local / "journal.done"
-        self._index = self.disk.local / "index"
-        self._decoder = msgspec.msgpack.Decoder(list[entry])  # type: ignore[valid-type]
+        self._index = FileIndex(self.disk, entry)
 
     @abstractmethod
     def is_record(self, name: str) -> bool:
@@ -131,7 +113,7 @@ class RecordFolder(ABC, Generic[E]):
     def scan(self) -> None:
         """Compare every file with what is known and read those that differ."""
         if not self.entries:
-            self.entries = {entry.name: entry for entry in self._load_index()}
+            self.entries = {entry.name: entry for entry in self._index.load()}
             self.loaded()
         self.reread = 0
         there, differing = self._compare()
@@ -204,16 +186,17 @@ class RecordFolder(ABC, Generic[E]):
         found = self.journal_problems()
         for odd in self.disk.irregular(self.log):
             if odd.filename != str(self.journal_path):
-                remedy = f"move it aside, or: {self.doctor}"
-                found.append(Problem(odd.filename, odd.strerror.partition(";")[0], remedy, repairable=True))
+                remedy = "move it aside, or repair it, which does that"
+                what = odd.strerror.partition(";")[0]
+                found.append(Problem(odd.filename, what, remedy, repairable=True, code=self.repair))
         return found
 
     def journal_problems(self) -> list[Problem]:
         if self.journal_error is None:
             return []
         what = f"nothing can be written while this is there: {self.journal_error}"
-        remedy = f"look at it and keep a copy; {self.doctor} then sets it apart, without its change"
-        return [Problem(str(self.journal_path), what, remedy, repairable=True)]
+        remedy = "look at it and keep a copy, then repair it: it is set apart, without its change"
+        return [Problem(str(self.journal_path), what, remedy, repairable=True, code=self.repair)]
 
     # -- writing, under the lock -----------------------------------------------------------------------
 
@@ -272,7 +255,7 @@ class RecordFolder(ABC, Generic[E]):
             folders = {(self.path / name).parent for name in journal.files} | {self.path}
             for folder in sorted(folders, reverse=True):
                 sync_folder(folder)
-        self._journal_done.unlink(missing_ok=True)  # replacing it would wait for bytes that nobody needs
+        self._journal_done.unlink(missing_ok=True)  # replacing it would wait for bytes that are not needed
         self.journal_path.rename(self._journal_done)
 
     def journal_state(self) -> object:
@@ -286,11 +269,11 @@ class RecordFolder(ABC, Generic[E]):
         self.reread = 0
         with suppress(OSError, StoreUnavailable):
             if locked:
-                self._write_index()
+                self._index.write(self.entries.values())
             elif self.disk.local.is_dir():
                 with self.disk.lock(wait=False) as mine:
                     if mine:
-                        self._write_index()
+                        self._index.write(self.entries.values())
 
     def repair_files(self) -> list[str]:
         """Quarantine files that are not regular; carry out the journal or quarantine it. Returns what was done."""
@@ -376,24 +359,6 @@ class RecordFolder(ABC, Generic[E]):
         if old := self.entries.pop(name, None):
             self.changed(name, old, None)
 
-    def _load_index(self) -> list[E]:
-        """The entries of the index; empty if it is missing or damaged."""
-        start = len(_MAGIC) + 4
-        try:
-            with (
-                open_to_read(self._index, MAX_FILE_BYTES) as file,
-                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw,
-                memoryview(raw) as view,
-            ):
-                check = zlib.crc32(view[start:]).to_bytes(4, "big")
-                return self._decoder.decode(view[start:]) if view[:start] == _MAGIC + check else []
-        except (OSError, ValueError, msgspec.DecodeError):
-            return []
-
-    def _write_index(self) -> None:
-        body = msgspec.msgpack.encode([entry for entry in self.entries.values() if entry.inode])
-        self.disk.write(self._index, _MAGIC + zlib.crc32(body).to_bytes(4, "big") + body, durable=False)
-
     def _load_journal(self) -> Journal | None:
         try:
             raw = read_bytes(self.journal_path)
@@ -407,8 +372,8 @@ class RecordFolder(ABC, Generic[E]):
             reason = error.strerror if isinstance(error, UnusableFile) else error
             raise DamagedRecord(
                 f"{self.journal_path}: the journal of a change cannot be read ({reason})",
-                hint=f"`{self.doctor}` can set it apart",
-                code="repair",
+                hint="a repair sets it apart",
+                code=self.repair,
             ) from None
         return journal
 

@@ -12,7 +12,7 @@ from outlive.stores.tasks.records import DEFAULT_PRIORITY, Task
 from outlive.tasks import rules, shape
 from outlive.tasks.audit import Audit
 from outlive.tasks.edges import arrows, refuse_cycles, with_edges
-from outlive.tasks.lookup import find_id
+from outlive.tasks.queries import find_id
 from outlive.tasks.refs import Ref, some, unknown
 
 _COPIED = ("subject", "description", "priority", "labels", "owner", "metadata")

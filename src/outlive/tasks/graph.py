@@ -17,7 +17,7 @@ from outlive.tasks.doctor import graph_problems
 from outlive.tasks.draft import TaskDraft, checked, create
 from outlive.tasks.edges import refuse_cycles, with_edges
 from outlive.tasks.edit import EDGE_FIELDS, TaskEdit, applied, checked_edit
-from outlive.tasks.lookup import (
+from outlive.tasks.queries import (
     OPEN_TASKS,
     closure,
     find_id,

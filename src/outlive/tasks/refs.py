@@ -8,7 +8,7 @@ from outlive.errors import UnknownTask
 from outlive.stores.tasks.records import MAX_ID, Task
 
 Ref = int | str
-COMPARED, MOST_COMPARED = 100, 1_000
+COMPARED, MAX_COMPARED = 100, 1_000
 """Characters of a subject, and number of tasks, that are compared to suggest an id."""
 
 _ID = re.compile(r"(?:#|task[_ ]?)?(\d{1,15})(?:\.json)?", re.IGNORECASE)
@@ -42,7 +42,7 @@ def _meant(text: str, candidates: Iterable[Task]) -> str:
 
     wanted = text.strip().casefold()[:COMPARED]
     scored = []
-    for task in islice(candidates, MOST_COMPARED):
+    for task in islice(candidates, MAX_COMPARED):
         subject = task.subject.casefold()[:COMPARED]
         score = 2.0 if subject == wanted else SequenceMatcher(None, wanted, subject).ratio()
         if wanted and (wanted in subject or subject in wanted):

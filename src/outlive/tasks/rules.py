@@ -142,12 +142,14 @@ def may_start(task: Task, now: datetime, owner: str | None = None) -> None:
             f"cannot claim task {task.id}: {stale_lease(task, now)}",
             hint=RELEASE_HINT.format(task.lease.owner),
             code="stale_lease",
+            id=task.id,
+            owner=task.lease.owner,
         )
     if task.status == "in_progress" and (not task.lease.lapsed(now) if task.lease else task.owner is not None):
-        way_out = "claim another one that is ready, wait for it, or ask its owner to release it"
+        message = f"cannot claim task {task.id}: {held(task)}"
         if task.lease and task.lease.owner == owner:
-            way_out = f"if that is you, go on, or extend it with: outlive task heartbeat {task.id}"
-        raise LeaseError(f"cannot claim task {task.id}: {held(task)}; {way_out}")
+            raise LeaseError(message, hint="if that is you, go on, or extend it", code="own_lease", id=task.id)
+        raise LeaseError(message, hint="claim another one that is ready, wait for it, or ask its owner to release it")
 
 
 def stale_lease(task: Task, now: datetime) -> str:

@@ -22,6 +22,7 @@ from outlive.tools.errors import ToolError as ToolError  # re-exported for autho
 from outlive.tools.files.diff import FileChange, unified
 
 if TYPE_CHECKING:
+    from outlive.tools.changes.recorder import ChangeRecorder
     from outlive.tools.files.read_tracker import ReadTracker
     from outlive.tools.permissions.fence import Fence
     from outlive.tools.permissions.sandbox import Sandbox
@@ -117,6 +118,8 @@ class ToolContext:
     """Masks secrets before text is cut."""
     owner: str = "agent"
     """The name under which tasks are claimed."""
+    changes: "ChangeRecorder | None" = None
+    """Records the files that calls change."""
     call_id: str = ""
     extras: dict[str, Any] = field(default_factory=dict)
     """Objects for tools of other packages, by name (`memories`)."""

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, Protocol
@@ -84,7 +85,8 @@ class Runner:
         verdict = await self.gate.allows(tool, given, context)
         if not verdict.allowed:
             return ToolOutcome(verdict.reason, is_error=True, denied=verdict.denial)
-        outcome = await tool.run(given, context)
+        async with _recorded(tool, given, context):
+            outcome = await tool.run(given, context)
         text = await asyncio.to_thread(context.mask, outcome.text)  # a long one takes a moment
         outcome = with_fields(outcome, text=text)
         if not outcome.is_error and (
@@ -96,3 +98,13 @@ class Runner:
         )
         notes = "\n".join(filter(None, (before.context, after.context, after.blocked)))
         return with_fields(outcome, text=f"{outcome.text}\n[hook] {notes}") if notes else outcome
+
+
+def _recorded(tool: Tool[Any], given: Struct, context: ToolContext) -> AbstractAsyncContextManager[None]:
+    """Record the files that the call changes."""
+    effect = tool.effect_of(given)
+    if context.changes is None or effect not in ("edit", "run"):
+        return nullcontext()
+    if effect == "edit":
+        return context.changes.edit(context.call_id, tool.paths(given))
+    return context.changes.command(context.call_id)

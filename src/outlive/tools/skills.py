@@ -1,12 +1,12 @@
 """Skills: `skills/*/SKILL.md`. The prompt has only their names and descriptions until one is loaded."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from outlive.regular import open_to_read
 from outlive.tools.errors import ToolError
+from outlive.tools.frontmatter import frontmatter
 
 SKILL_FOLDERS = ("skills", ".outlive/skills")
 """Folders in the workspace. The first skill of a name wins; the user's own come last."""
@@ -90,7 +90,7 @@ class Skills:
 
 
 def _skill(path: Path) -> Skill:
-    head = _head(_read(path, MAX_HEAD_CHARS))
+    head, _ = frontmatter(_read(path, MAX_HEAD_CHARS))
     name = head.get("name", path.parent.name)
     description = head.get("description", "")
     if not name.replace("-", "").replace("_", "").isalnum() or len(name) > MAX_NAME_CHARS:
@@ -106,25 +106,3 @@ def _read(path: Path, most: int) -> str:
     with open_to_read(path.resolve(), MAX_FILE_BYTES) as file:
         raw = file.read(most)
     return raw.decode("utf-8", errors="strict" if len(raw) < most else "ignore")
-
-
-def _head(text: str) -> dict[str, str]:
-    """The frontmatter between two lines of `---`: plain `key: value`, values in one line or folded below.
-
-    Only the part of YAML that skills use is read, so that listing them loads no parser; the rest is skipped.
-    """
-    lines = text.lstrip("\ufeff").splitlines()
-    if not lines or lines[0].rstrip() != "---":
-        raise ValueError("does not begin with a frontmatter (---)")
-    end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), None)
-    if end is None:
-        raise ValueError("its frontmatter has no end (---)")
-    values: dict[str, str] = {}
-    key = ""
-    for line in lines[1:end]:
-        if line[:1] in (" ", "\t"):
-            values[key] = f"{values.get(key, '')} {line.strip()}".strip()
-        elif ":" in line and not line.startswith("#"):
-            key, _, value = (part.strip() for part in line.partition(":"))
-            values[key] = "" if value in ("|", ">", "|-", ">-", "|+", ">+") else value
-    return {key: value[1:-1] if re.fullmatch(r"([\"']).*\1", value) else value for key, value in values.items()}

@@ -94,7 +94,7 @@ class Access:
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         if headers.get("host", "") not in self._hosts:
             return problem(421, "this server is not known by that name", code="wrong_host")
-        if not self._is_our_page(scope["method"], headers):
+        if not self._is_our_page(scope["method"], headers) and not _is_link_to_document(scope, headers):
             return problem(403, "another site may not ask this server", code="wrong_origin")
         path = scope["path"]
         if not path.startswith("/api/") or path == ENTER or self._is_known(headers):
@@ -132,3 +132,15 @@ class Access:
         response = Response(status_code=204)
         response.set_cookie(self._cookie_name, self._cookie, httponly=True, samesite="strict", path="/")
         return response
+
+
+def _is_link_to_document(scope: Scope, headers: Headers) -> bool:
+    """Whether a link on another site leads to the page. The document itself holds no data; its requests need the
+    cookie, which SameSite=Strict keeps from other sites."""
+    return (
+        scope["method"] == "GET"
+        and not scope["path"].startswith(("/api/", "/static/"))
+        and headers.get("origin") is None
+        and headers.get("sec-fetch-mode") == "navigate"
+        and headers.get("sec-fetch-dest") == "document"
+    )

@@ -13,17 +13,20 @@ from starlette.types import Scope
 
 from outlive import __version__
 from outlive.web.api import problem, route
+from outlive.web.hub import Hub
 from outlive.web.learn.routes import learn_routes
 from outlive.web.learn.scratch import Scratches
-from outlive.web.live import Hub, ServerEvent, messages_of, stream
+from outlive.web.live import stream
 from outlive.web.memory.routes import memory_routes
 from outlive.web.replay.recordings import Recordings
 from outlive.web.replay.routes import replay_routes
 from outlive.web.replay.runs import ReplayRuns
 from outlive.web.sessions.routes import session_routes
+from outlive.web.streams import Streams
 from outlive.web.talk.routes import talk_routes
 from outlive.web.talk.talks import Talks
 from outlive.web.tasks.routes import tasks_routes
+from outlive.web.topics import topic_sources
 from outlive.web.workspaces import Workspaces
 
 STATIC = Path(__file__).parent / "static"
@@ -41,7 +44,9 @@ class PageFiles(StaticFiles):
 def make_app(workspaces: Workspaces, hub: Hub) -> Starlette:
     """The application, to be wrapped in `Access`."""
     scratches, talks, runs = Scratches(), Talks(), ReplayRuns()
+    streams = Streams(topic_sources(workspaces, hub, talks))
     hub.on_close(talks.end_streams)
+    hub.on_close(streams.end)
 
     @route
     async def about(request: Request) -> object:
@@ -49,19 +54,17 @@ def make_app(workspaces: Workspaces, hub: Hub) -> Starlette:
             {"id": workspace.id, "name": workspace.name, "path": str(workspace.config.project)}
             for workspace in workspaces.all.values()
         ]
-        return {"version": __version__, "control": workspaces.control, "workspaces": shown}
+        return {
+            "version": __version__,
+            "control": workspaces.control,
+            "workspaces": shown,
+            "watched": streams.watched,
+        }
 
     @route
     async def changes(request: Request) -> object:
         """A stream of `{"what": "tasks"}` and the like."""
-        channel = hub.changes(workspaces.of(request))
-
-        async def messages() -> AsyncIterator[ServerEvent]:
-            with channel.reader() as mailbox:
-                async for message in messages_of(mailbox, lambda what: ServerEvent({"what": what}, "changed")):
-                    yield message
-
-        return stream(messages())
+        return stream(hub.change_messages(workspaces.of(request)))
 
     async def page(request: Request) -> Response:
         """Every path of the page is the same document; its router shows what the path names."""
@@ -82,6 +85,7 @@ def make_app(workspaces: Workspaces, hub: Hub) -> Starlette:
         routes=[
             Route("/api/about", about),
             Route("/api/w/{workspace}/changes", changes),
+            *streams.routes(),
             *session_routes(workspaces, hub),
             *tasks_routes(workspaces),
             *memory_routes(workspaces),

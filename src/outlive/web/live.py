@@ -1,12 +1,10 @@
-"""Server-sent events: what changed in the stores, and the events of a log as they are written.
+"""Server-sent events: messages, the mailbox of each reader, and channels that one thread fills for all readers.
 
-One thread a workspace looks for changes, and one thread a session follows its log, however many browsers watch. A
-reader that is too slow is dropped with a `behind` event; it connects again and goes on after its Last-Event-ID.
+A reader that is too slow is dropped with a `behind` event; it connects again and goes on after its Last-Event-ID.
 """
 
 import asyncio
 import threading
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -16,19 +14,9 @@ import msgspec
 from starlette.responses import StreamingResponse
 
 from outlive.errors import OutliveError
-from outlive.events import Event
-from outlive.stores.memories.protocol import MemoryReader
-from outlive.stores.tasks.protocol import TaskQuery, TaskReader
-from outlive.web.workspaces import ServedWorkspace
 
 T = TypeVar("T")
 
-LOOK_SECONDS = 0.3
-"""Between two looks at logs and memories."""
-TASKS_SECONDS = 2.0
-"""Between two looks at tasks, unless their store tells of a change."""
-FOLLOW_SECONDS = 0.1
-"""Between two looks at a log."""
 KEEP_ALIVE_SECONDS = 15.0
 MOST_WAITING = 1_000
 """Messages that wait for a slow reader."""
@@ -86,8 +74,13 @@ class Mailbox(Generic[T]):
 class Channel(Generic[T]):
     """A thread that produces messages while somebody reads them."""
 
-    def __init__(self, produce: Callable[[threading.Event, Callable[[T], None]], None], name: str) -> None:
-        """`produce` gets an event that ends it, and a function that sends to all readers."""
+    def __init__(
+        self, produce: Callable[[threading.Event, Callable[[T], None]], None], name: str, *, greets: bool = False
+    ) -> None:
+        """`produce` gets an event that ends it, and a function that sends to all readers. If it `greets`, its first
+        message says that it has begun, and later readers get it, too."""
+        self._greets = greets
+        self._greeting: T | None = None
         self._produce = produce
         self._name = name
         self._readers: set[Mailbox[T]] = set()
@@ -99,6 +92,8 @@ class Channel(Generic[T]):
         mailbox: Mailbox[T] = Mailbox()
         with self._lock:
             self._readers.add(mailbox)
+            if self._greeting is not None:
+                mailbox.put(self._greeting)
             if self._stop is None:
                 self._stop = threading.Event()
                 threading.Thread(target=self._run, args=(self._stop,), name=self._name, daemon=True).start()
@@ -119,93 +114,22 @@ class Channel(Generic[T]):
     def _end(self) -> None:
         if self._stop is not None:
             self._stop.set()
-            self._stop = None
+            self._stop = self._greeting = None
 
     def _run(self, stop: threading.Event) -> None:
         try:
-            self._produce(stop, self._send)
+            self._produce(stop, lambda message: self._send(stop, message))
         except OutliveError:  # the store went away; readers connect again and are told why
             self.close()
 
-    def _send(self, message: T) -> None:
+    def _send(self, stop: threading.Event, message: T) -> None:
         with self._lock:
+            if stop is not self._stop:  # its readers have left; a new thread serves new ones
+                return
+            if self._greets and self._greeting is None:
+                self._greeting = message
             for mailbox in self._readers:
                 mailbox.put(message)
-
-
-class Hub:
-    """All channels of a server."""
-
-    def __init__(self) -> None:
-        self._changes: dict[str, Channel[str]] = {}
-        self._logs: dict[tuple[str, str], Channel[Event]] = {}
-        self._on_close: list[Callable[[], None]] = []
-
-    def changes(self, workspace: ServedWorkspace) -> Channel[str]:
-        """`tasks`, `sessions` or `memories` whenever these changed in a workspace."""
-        name = f"changes of {workspace.name}"
-        return self._changes.setdefault(workspace.id, Channel(lambda *given: _watch(workspace, *given), name))
-
-    def log(self, workspace: ServedWorkspace, session: str) -> Channel[Event]:
-        """The events of a session, from the moment somebody reads them."""
-        name = f"log of {session}"
-        key = workspace.id, session
-        return self._logs.setdefault(key, Channel(lambda *given: _follow(workspace, session, *given), name))
-
-    def on_close(self, end: Callable[[], None]) -> None:
-        """Call this when the server ends, for streams that are not channels."""
-        self._on_close.append(end)
-
-    def close(self) -> None:
-        for end in self._on_close:
-            end()
-        for changes in self._changes.values():
-            changes.close()
-        for log in self._logs.values():
-            log.close()
-
-
-def _watch(workspace: ServedWorkspace, stop: threading.Event, send: Callable[[str], None]) -> None:
-    """Tell what changed. The task store wakes us; a look every few seconds finds what it did not tell."""
-    stores = workspace.stores
-    looks: dict[str, Callable[[], object]] = {
-        "sessions": stores.logs.state,
-        "memories": lambda: [store.read(_moment) for store in (stores.memories, stores.user_memories)],
-        "tasks": lambda: stores.tasks.read(_newest),
-    }
-    seen = {what: look() for what, look in looks.items()}
-    looked_at = time.monotonic()
-    with stores.tasks.watch() as watch:
-        while not stop.is_set():
-            woken = watch.wait(LOOK_SECONDS)
-            tasks_too = woken or time.monotonic() - looked_at > TASKS_SECONDS
-            for what in looks if tasks_too else ("sessions", "memories"):
-                now = looks[what]()
-                if now != seen[what]:
-                    seen[what] = now
-                    send(what)
-            looked_at = time.monotonic() if tasks_too else looked_at
-
-
-def _moment(tx: MemoryReader) -> int:
-    return tx.changed()[0]
-
-
-def _newest(tx: TaskReader) -> object:
-    """Differs after any change of the graph, and when a lease runs out."""
-    newest = tx.find(TaskQuery(archived=True, sort="updated", descending=True, limit=1))
-    return [(task.id, task.revision) for task in newest], tx.count(TaskQuery(archived=True)), tx.expired()
-
-
-def _follow(workspace: ServedWorkspace, session: str, stop: threading.Event, send: Callable[[Event], None]) -> None:
-    tail = workspace.stores.logs.tail(session)
-    try:
-        tail.read()
-        while not stop.wait(FOLLOW_SECONDS):
-            for event in tail.read().events:
-                send(event)
-    finally:
-        tail.close()
 
 
 def stream(messages: AsyncIterator[ServerEvent]) -> StreamingResponse:

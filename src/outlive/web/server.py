@@ -12,7 +12,7 @@ import uvicorn
 from outlive.errors import ConfigError
 from outlive.web.access import Access
 from outlive.web.app import make_app
-from outlive.web.live import Hub
+from outlive.web.hub import Hub
 from outlive.web.workspaces import Workspaces
 
 GRACE_SECONDS = 1

@@ -1,6 +1,7 @@
 """The workspaces that are served, their stores, and threads that may wait for a disk or a database."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -14,7 +15,6 @@ from outlive.config import Workspace
 from outlive.config.home import known_projects
 from outlive.memory.memories import Memories
 from outlive.memory.search import Finder
-from outlive.models.prices import facts
 from outlive.stores import Stores, open_stores
 from outlive.tasks.graph import TaskGraph
 from outlive.web.api import HttpProblem
@@ -53,12 +53,12 @@ class ServedWorkspace:
 
     @cached_property
     def summaries(self) -> Summaries:
-        return Summaries(self.stores.logs, self.window_of)
+        return Summaries(self.stores.logs, self.window_setting)
 
-    def window_of(self, model: str) -> int:
-        """Tokens that a session with this model has room for: as the settings say, else as is known of the model."""
+    def window_setting(self) -> int:
+        """Tokens that sessions have room for by the settings; 0 if these do not say."""
         asked = self.config.context_settings().get("window")
-        return asked if isinstance(asked, int) else facts(model.rpartition(":")[2]).window
+        return asked if isinstance(asked, int) else 0
 
     @cached_property
     def session_logs(self) -> ServedLogs:
@@ -110,4 +110,13 @@ def workspaces_of_user(current: Workspace, *, everywhere: bool) -> list[ServedWo
     for project in known_projects() if everywhere else ():
         workspace = ServedWorkspace(Workspace.find(Path(project)))
         workspaces.setdefault(workspace.id, workspace)
+    _name_apart(workspaces.values())
     return list(workspaces.values())
+
+
+def _name_apart(workspaces: Iterable[ServedWorkspace]) -> None:
+    """Workspaces of the same name are told apart by the folder that holds them."""
+    names = Counter(workspace.name for workspace in workspaces)
+    for workspace in workspaces:
+        if names[workspace.name] > 1:
+            workspace.name = f"{workspace.name} · {workspace.config.project.parent}"

@@ -1,11 +1,14 @@
 """Conversations to play at a real terminal: `python -m tests.cli.chat.scenes NAME FOLDER`."""
 
+import os
 import sys
+import tomllib
 from pathlib import Path
 
 from outlive.messages import Text, Thinking, ToolCall
+from outlive.models.catalog import CatalogEntry
 from outlive.models.errors import ModelNotSetUp
-from outlive.models.protocol import Reply
+from outlive.models.protocol import Price, Reply
 from outlive.testing import call, calls, say
 from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
 from tests.cli.chat.stage import PlanInput, Scene, Stage, act
@@ -127,6 +130,16 @@ def quick(root: Path) -> Stage:
     return stage
 
 
+def models(root: Path) -> Stage:
+    """Models to choose from."""
+    stage = quick(root)
+    stage.catalog = [
+        CatalogEntry("scripted:opus", "Tests", 300_000, Price(3.0, 3.75, 0.3, 15.0)),
+        CatalogEntry("scripted:haiku", "Tests"),
+    ]
+    return stage
+
+
 def failing(root: Path) -> Stage:
     """A model that is not there."""
     stage = Stage(root)
@@ -171,8 +184,13 @@ def noisy(root: Path) -> Stage:
 
 
 SCENES: dict[str, Scene] = {
-    scene.__name__: scene for scene in (work, asking, slow, short, code, rambling, quick, failing, prose, evil, noisy)
+    scene.__name__: scene
+    for scene in (work, asking, slow, short, code, rambling, quick, models, failing, prose, evil, noisy)
 }
 
 if __name__ == "__main__":
-    act(SCENES[sys.argv[1]](Path(sys.argv[2])), session=sys.argv[3] if len(sys.argv) > 3 else None)
+    act(
+        SCENES[sys.argv[1]](Path(sys.argv[2])),
+        session=sys.argv[3] if len(sys.argv) > 3 else None,
+        terminal=tomllib.loads(os.environ.get("SCENE_TERMINAL", "")),
+    )

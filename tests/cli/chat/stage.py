@@ -4,18 +4,21 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
 
-from outlive.agent.runtime import AgentParts, Runtime
+from outlive.agent.parts import AgentParts
+from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
+from outlive.cli.chat.preferences import preferences
 from outlive.cli.chat.talk import ChatSetup, OpenAgent
 from outlive.events import PlanChanged, PlanStep
 from outlive.messages import Thinking, ToolCall
-from outlive.models.protocol import Price, Reply
+from outlive.models.catalog import CatalogEntry
+from outlive.models.protocol import Model, Price, Reply
 from outlive.request import Request
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import LogStore
@@ -162,6 +165,7 @@ class Stage:
         self.tools: list[Tool[Any]] = [Bash(), Edit(), Plan()]
         self.previews: dict[str, str] = {}
         self.opened: list[Runtime] = []
+        self.catalog: list[CatalogEntry] = []
 
     def open(self, session: str | None, ask: Asker) -> Runtime:
         model = StreamedModel(self.turns, pause=self.pause, window=self.window, name="scripted:sonnet")
@@ -191,6 +195,9 @@ class Stage:
         self.opened.append(agent)
         return agent
 
+    def choose(self, spec: str) -> Model:
+        return StreamedModel(self.turns, pause=self.pause, window=self.window, name=spec)
+
     @property
     def opener(self) -> OpenAgent:
         return self.open
@@ -199,11 +206,21 @@ class Stage:
         return ChatSetup(self.open, self.store, self.root, "9.9.9", **more)
 
 
-def act(stage: Stage, *, session: str | None = None) -> None:
-    """Run the terminal on a stage, in a process of its own."""
+def act(stage: Stage, *, session: str | None = None, terminal: Mapping[str, Any] | None = None) -> None:
+    """Run the terminal on a stage, in a process of its own; `terminal` are its settings."""
     from outlive.cli.chat import chat
 
-    sys.exit(chat(stage.open, store=stage.store, root=stage.root, session=session))
+    sys.exit(
+        chat(
+            stage.open,
+            store=stage.store,
+            root=stage.root,
+            session=session,
+            choose=stage.choose,
+            catalog=lambda: stage.catalog,
+            preferences=preferences(terminal or {}),
+        )
+    )
 
 
 Scene = Callable[[Path], Stage]

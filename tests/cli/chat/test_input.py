@@ -1,16 +1,18 @@
 """What helps with typing: pastes, history, completion."""
 
 import os
+import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from outlive.cli.chat.completing import ChatCompleter
-from outlive.cli.chat.history import ProjectHistory
-from outlive.cli.chat.pasting import FOLDED_PASTE_CHARS, Pastes
+from outlive.cli.chat.input.completing import ChatCompleter
+from outlive.cli.chat.input.history import ProjectHistory
+from outlive.cli.chat.input.pasting import FOLDED_PASTE_CHARS, Pastes
 from outlive.cli.chat.slash import is_command
 from outlive.stores.logs.protocol import SessionInfo
 
@@ -85,7 +87,7 @@ def completed(project: Path, text: str, *, asked: bool = False) -> list[str]:
 
 
 def test_commands_are_completed_with_what_they_are_for(project: Path) -> None:
-    assert completed(project, "/re") == ["/receipts", "/recall", "/remember", "/renew", "/resume"]
+    assert completed(project, "/re") == ["/receipts", "/recall", "/rewind", "/remember", "/renew", "/resume"]
     (one,) = ChatCompleter(project).get_completions(Document("/cos"), CompleteEvent())
     assert one.display_meta_text == "what the session used and what that cost"
     assert completed(project, "/mode p") == ["/mode plan"]
@@ -105,6 +107,17 @@ def test_files_are_completed_after_an_at_sign(project: Path) -> None:
     assert completed(project, "@do") == ["@docs/", "@docs/guide.md"]
     assert completed(project, "@app") == ["@src/app.py", "@src/apple.txt"]
     assert completed(project, "@guide") == ["@docs/guide.md"]
+
+
+def test_files_are_found_by_letters_in_order_and_ignored_ones_come_last(project: Path) -> None:
+    shutil.rmtree(project / ".git")
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    (project / ".gitignore").write_text("*.log\n")
+    for name in ("guided.log", "src/a guide.txt"):
+        (project / name).write_text("")
+    assert completed(project, "@gde") == ["@docs/guide.md", '@"src/a guide.txt"', "@guided.log"]
+    assert completed(project, "@guide") == ["@docs/guide.md", '@"src/a guide.txt"', "@guided.log"]
+    assert completed(project, "@doc/nothing") == []
 
 
 def test_paths_are_completed_when_asked_and_not_before(project: Path) -> None:

@@ -80,9 +80,9 @@ def test_a_dumb_terminal_gets_lines_and_can_answer(tmp_path: Path) -> None:
 
         until(b"> ")
         os.write(master, b"do it\n")
-        until(b"a always bash")
+        until(b"a for always bash")
         os.write(master, b"y\n")
-        until(b"a always edit_file")
+        until(b"a for always edit_file")
         os.write(master, b"not this one\n")
         until(b"All done.")
         os.write(master, b"\x04")
@@ -91,3 +91,45 @@ def test_a_dumb_terminal_gets_lines_and_can_answer(tmp_path: Path) -> None:
     assert b"\x1b" not in seen
     assert b"the user said no: not this one" in seen
     assert (tmp_path / "allowed.txt").exists()
+
+
+def test_plain_mode_at_a_terminal_says_everything_in_lines_of_words(tmp_path: Path) -> None:
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.cli.chat.scenes", "asking", str(tmp_path)],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=ROOT,
+        env={**worker_environment(), "TERM": "xterm-256color", "SCENE_TERMINAL": "plain = true"},
+        start_new_session=True,
+    ) as process:
+        os.close(slave)
+        seen = b""
+
+        def until(text: str) -> None:
+            nonlocal seen
+            while text.encode() not in seen:
+                assert select.select([master], [], [], 60)[0], f"waited in vain for {text!r} after {seen!r}"
+                seen += os.read(master, 4096)
+
+        until("> ")
+        os.write(master, b"/mode\n")
+        until("4. bypass, asks nothing")
+        os.write(master, b"1\n")
+        until("> ")
+        os.write(master, b"do it\n")
+        until(
+            "permission needed: bash echo allowed > allowed.txt\r\n  type y for yes, n for no, and why, a for always"
+        )
+        os.write(master, b"y\n")
+        until("tool: bash echo allowed > allowed.txt done")
+        until("permission needed: edit_file parser.py")
+        os.write(master, b"not this one\n")
+        until("tool: edit_file parser.py failed, ")
+        until("All done.")
+        os.write(master, b"\x04")
+        assert process.wait(timeout=300) == 0
+    os.close(master)
+    assert b"\x1b" not in seen
+    assert not [mark for mark in "\u25cf\u2713\u2717\u280b" if mark.encode() in seen]

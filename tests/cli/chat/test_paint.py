@@ -57,10 +57,10 @@ def test_line_ends_of_an_answer_stay() -> None:
     assert shown("one\ntwo") == ["one", "two"]
 
 
-@pytest.mark.parametrize("look", ["mono", "plain"])
+@pytest.mark.parametrize("look", ["none", "plain"])
 def test_without_colour_there_is_none(look: str) -> None:
     lines = Painter(60, look).lines(Text("x", "bold red"))  # type: ignore[arg-type]
-    assert lines == (["\x1b[1mx\x1b[0m"] if look == "mono" else ["x"])
+    assert lines == (["\x1b[1mx\x1b[0m"] if look == "none" else ["x"])
 
 
 def test_cards_stand_close_and_words_have_air() -> None:

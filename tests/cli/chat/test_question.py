@@ -101,16 +101,60 @@ def test_questions_of_parallel_calls_come_one_after_the_other() -> None:
     assert asyncio.run(scene()) == ["one", "two", "no", "yes"]
 
 
+MAKE = PermissionQuestion("bash", "make", always=("bash(make*)",))
+
+
+@pytest.mark.parametrize(
+    ("moves", "choice"), [((1,), "yes"), ((-1,), "no"), ((1, 1, 1), "always"), ((1, -1), "always"), ((1,) * 4, "yes")]
+)
+def test_enter_gives_the_answer_that_is_highlighted(moves: tuple[int, ...], choice: str) -> None:
+    async def scene() -> PermissionAnswer:
+        stage = Asking()
+        asking = asyncio.ensure_future(stage.questions(MAKE))
+        await asyncio.sleep(0)
+        for steps in moves:
+            stage.questions.move(steps)
+        stage.questions.enter()
+        if stage.questions.reason:
+            stage.questions.answer(PermissionAnswer("no"))
+        return await asking
+
+    assert asyncio.run(scene()).choice == choice
+
+
+def test_nothing_is_highlighted_until_a_key_chose_it_and_enter_does_nothing_until_then() -> None:
+    async def scene() -> None:
+        stage = Asking()
+        asking = asyncio.ensure_future(stage.questions(MAKE))
+        await asyncio.sleep(0)
+        stage.questions.enter()
+        await asyncio.sleep(0)
+        assert not asking.done()
+        shown = asked(MAKE, armed=True, reason=False, chosen=stage.questions.chosen)
+        assert "▸" not in "".join(text.plain for text in shown)
+        stage.questions.move(1)
+        shown = asked(MAKE, armed=True, reason=False, chosen=stage.questions.chosen)
+        assert shown[1].plain == "▸ y yes   n no, and why   Enter takes it"
+        stage.questions.answer(PermissionAnswer("no"))
+        await asking
+        again = asyncio.ensure_future(stage.questions(MAKE))
+        await asyncio.sleep(0)
+        assert stage.questions.chosen == ""  # the next question begins without a choice
+        again.cancel()
+
+    asyncio.run(scene())
+
+
 def test_the_rule_behind_always_is_shown() -> None:
     lines = [line for text in asked(RM, armed=True, reason=False) for line in Painter(80, "plain").lines(text)]
-    assert lines == ["? bash rm -rf build", "  y yes   n no, and why   Enter no", "  a always bash(rm *)"]
+    assert lines == ["? bash rm -rf build", "  y yes   n no, and why   ↑↓ choose", "  a always bash(rm *)"]
 
 
 def test_always_says_that_it_is_for_the_very_line_that_is_shown() -> None:
     texts = asked(PermissionQuestion("bash", "rm x", always=("bash(=rm x)",)), armed=True, reason=False)
     assert [text.plain for text in texts] == [
         "? bash rm x",
-        "  y yes   n no, and why   Enter no",
+        "  y yes   n no, and why   ↑↓ choose",
         "  a always, exactly this",
     ]
 
@@ -124,7 +168,7 @@ def test_rules_that_say_something_else_than_the_question_are_shown_whole() -> No
 def test_what_cannot_be_remembered_is_said_to_be_for_once() -> None:
     texts = asked(PermissionQuestion("bash", "a > b"), armed=True, reason=False)
     assert [text.plain for text in texts][1:] == [
-        "  y yes   n no, and why   Enter no",
+        "  y yes   n no, and why   ↑↓ choose",
         "  only this once: no plain rule covers all of it",
     ]
 

@@ -1,12 +1,14 @@
 """The status line says what matters, in whatever width there is."""
 
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from outlive.agent.runtime import Gauge
 from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.status import StatusFacts, bar, line
 from outlive.cli.chat.words import ago, dollars, duration, short_session, tokens
+from tests.cli.chat.test_terminal import Open, needs_tmux
 
 FACTS = StatusFacts("anthropic:sonnet", Gauge(37_400, 176_000, 200_000), 0.42, True, 3, "ask", "3fa9c1")
 
@@ -23,6 +25,20 @@ def test_it_says_everything_where_there_is_room() -> None:
 def test_it_fits_and_keeps_the_gauge_for_last(width: int) -> None:
     assert cell_len(shown(width)) <= width
     assert "37k / 200k" in shown(width)
+
+
+def test_only_the_wanted_parts_are_shown_in_their_order() -> None:
+    facts = replace(FACTS, branch="main", folder="project")
+    shown = line(facts, 80, ["mode", "branch", "folder", "window"]).plain
+    assert shown == "ask · main · project · 37k / 200k"
+    assert "main" not in line(facts, 20, ["mode", "branch", "folder", "window"]).plain
+
+
+@needs_tmux
+def test_the_status_line_of_the_settings(terminal: Open) -> None:
+    window = terminal("quick", SCENE_TERMINAL='status = ["folder", "mode"]')
+    shown = window.until(" · ask")
+    assert "200k" not in shown
 
 
 def test_the_bar_shows_where_the_next_pass_sits() -> None:

@@ -17,8 +17,8 @@ from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import short_session
 from outlive.events import PlanChanged, PlanStep, StateChanged, UsageReported, UserSaid
 from outlive.memory.memories import Memories
-from outlive.messages import ToolCall, plain_text
-from outlive.models.errors import ModelUnavailable
+from outlive.messages import Image, ToolCall, plain_text
+from outlive.models.errors import ModelUnavailable, RequestRefused
 from outlive.stores.logs.reading import full_log
 from outlive.testing import ScriptedModel, call, calls, say
 from outlive.tools.permissions.asking import Asker, PermissionAnswer, PermissionQuestion
@@ -417,3 +417,23 @@ def test_commands_that_change_the_session_wait_for_the_agent(stage: Stage, play:
         assert face.lines[before + 1].startswith("cost")
 
     play(scene)
+
+
+def test_a_model_that_takes_no_images_is_named_as_a_cause_with_the_way_back(stage: Stage, play: Play) -> None:
+    stage.turns = [RequestRefused("image input is not supported"), say("Words, then.")]
+
+    async def scene(face: Face) -> None:
+        face.talk.say("what is it?", (Image(data="iVBORw0KGgo="),))
+        await face.talk.wait()
+        found = re.search(r"if this model takes no images: (/undo \d+)", " ".join(face.lines[-2:]))
+        assert found, face.lines
+        await face.obey(found[1])
+        await face.say("go on in words")
+        assert not any(
+            isinstance(block, Image)
+            for said in face.talk.agent.session.events
+            if isinstance(said, UserSaid)
+            for block in said.blocks
+        )
+
+    assert play(scene).lines[-1] == "Words, then."

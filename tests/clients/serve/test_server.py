@@ -124,7 +124,7 @@ def test_bad_input_is_answered_with_an_error(workspace: Workspace, request_: For
 
 
 def test_a_request_may_not_be_too_large(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "LARGEST", 5_000)
+    monkeypatch.setattr(server, "MAX_REQUEST_BYTES", 5_000)
     fits, junk = json.dumps({"do": "ping"}).encode() + b"\n", b"{not json}\n"
     answers = in_process(workspace, [fits, junk, b"x" * 20_000])
     assert answers[0]["pid"] == os.getpid()
@@ -185,4 +185,4 @@ def test_the_lock_has_one_holder(workspace: Workspace) -> None:
 
 def test_a_long_home_gets_a_short_socket(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OUTLIVE_HOME", "/" + "x" * 200)
-    assert len(os.fsencode(socket_path(workspace))) <= locate.LONGEST
+    assert len(os.fsencode(socket_path(workspace))) <= locate.MAX_PATH_BYTES

@@ -6,7 +6,7 @@ import anthropic
 import pytest
 
 from outlive.testing import Simulator
-from outlive.testing.simulator.anthropic.betas import KNOWN, OF_THE_SDK
+from outlive.testing.simulator.anthropic.checks.betas import KNOWN, OF_THE_SDK
 from tests.testing.simulator.talking import CLAUDE, ask_claude, claude, user
 
 EDITING, COMPACTING = "context-management-2025-06-27", "compact-2026-01-12"

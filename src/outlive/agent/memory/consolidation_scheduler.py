@@ -16,6 +16,7 @@ from outlive.memory.consolidate import (
     step,
 )
 from outlive.memory.memories import Memories
+from outlive.printable import visible
 from outlive.secrets import mask
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore
@@ -123,7 +124,7 @@ class ConsolidationScheduler:
         if report.problem:
             self._tell(f"memories not consolidated: {report.problem} (it is tried again when it is due again)")
         elif report.notes:
-            what = "".join(filter(str.isprintable, mask("; ".join(report.notes))))
+            what = visible(mask("; ".join(report.notes)))
             what = what if len(what) <= _MAX_NOTICE_CHARS else f"{what[:_MAX_NOTICE_CHARS]}…"
             number = f"{'u' if report.scope == 'user' else ''}{report.step}"
             self._tell(f"memories consolidated: {what} (outlive memory log; outlive memory undo {number})")

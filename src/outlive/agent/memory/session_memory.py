@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from outlive.agent.memory.consolidation_scheduler import AskModel, Consolidation, ConsolidationScheduler
 from outlive.agent.session import Session
 from outlive.context.history import LEARNED, MEMORY_NOTICE
+from outlive.context.policy import CACHE_READ
+from outlive.context.tokens import CHARS_PER_TOKEN
 from outlive.errors import OutliveError
 from outlive.events import Checkpointed, Event
 from outlive.memory.guard import blocked_reason
@@ -21,7 +23,9 @@ from outlive.memory.index import TITLE
 from outlive.memory.learning.candidate import Candidate, asked_for, short_name
 from outlive.memory.learning.extract import (
     MAX_KNOWN_NAMED,
+    MAX_QUESTION_CHARS,
     candidates,
+    extraction_question,
     extraction_request,
     read_extraction,
     talk,
@@ -75,7 +79,7 @@ class SessionMemory:
         """Whether the user worked in a session. A log that came with the folder does not prove the user's
         words."""
         self._finder = Finder(memories)
-        self._tidying = ConsolidationScheduler(memories, store, self._notify, consolidation)
+        self._consolidation = ConsolidationScheduler(memories, store, self._notify, consolidation)
         self._looked: dict[str, Memory] = {}
         self._index = ""
         self._runs = 0
@@ -104,7 +108,7 @@ class SessionMemory:
     def problem(self) -> str:
         """One line about memories that are not used because they cannot be read or must not be shown; else empty."""
         memories = self.memories.all()
-        mine = [memory for memory in memories if not memory.provenance.foreign]
+        mine = [memory for memory in memories if not memory.provenance.untrusted]
         found = [f"{p.where} ({p.what})" for store in self.memories.stores.values() for p in store.left_out()]
         found += [
             f"{key_of(memory)} ({reason})"
@@ -117,9 +121,9 @@ class SessionMemory:
             problems.append(
                 f"memories that are not used: {', '.join(found[:MAX_NAMED])}{more}. See outlive memory doctor"
             )
-        if foreign := len(memories) - len(mine):
+        if untrusted := len(memories) - len(mine):
             problems.append(
-                f"memories that came with this folder: {foreign}, not used before you look (outlive trust)"
+                f"memories that came with this folder: {untrusted}, not used before you look (outlive trust)"
             )
         return mask("; ".join(problems))
 
@@ -189,20 +193,23 @@ class SessionMemory:
         """Skip the log up to here: nothing is learned from it."""
         self.session.log(Checkpointed, label=EXTRACTED_LABEL, data={"to": self.session.last_event})
 
-    async def after_run(self, ask: AskModel | None) -> None:
-        """Extract memories from the log since the last time. A failure here never disturbs the session."""
+    async def after_run(self, ask: AskModel | None, ask_here: AskModel | None = None) -> None:
+        """Extract memories from the log since the last time. A failure here never disturbs the session.
+
+        `ask_here` asks at the end of the conversation, which the provider's cache holds; `ask` outside of it.
+        """
         self._runs += 1
         try:
             events = self.session.events
             offers = self._explicit(events)
             problem = ""
             if self._worth_asking(offers) and ask is not None:
-                problem = await self._ask(events, ask)
+                problem = await self._ask(events, ask, ask_here)
             else:
                 self._offer(offers)
             self._mark_learned(events[-1].id if events else 0, problem)
             self._catch_up()
-            await self._tidying.when_due(ask)
+            await self._consolidation.when_due(ask)
         except OutliveError as error:
             self._notify(f"nothing was learned from this: {error}")
 
@@ -226,20 +233,33 @@ class SessionMemory:
             return bool(offers) or self._runs % RUNS_BETWEEN_EXTRACTIONS == 0
         return self.extraction == "always"
 
-    async def _ask(self, events: Sequence[Event], ask: AskModel) -> str:
+    async def _ask(self, events: Sequence[Event], ask: AskModel, ask_here: AskModel | None) -> str:
         """Save what a model extracts; return the reason if it did not answer."""
         after = self._learned_to
         words = self._finder.look().near(talk(events, after=after), 2 * MAX_KNOWN_NAMED)
         more = words if len(words) >= MAX_KNOWN_NAMED else self.memories.all()[: 2 * MAX_KNOWN_NAMED]
         existing = list({key_of(memory): memory for memory in (*words, *more)}.values())
+        prompt = extraction_request(events, existing, after=after)
         try:
-            answer = await ask(extraction_request(events, existing, after=after))
+            if ask_here is not None and self._costs_less_here(prompt):
+                answer = await ask_here(extraction_question(events, existing, after=after))
+            else:
+                answer = await ask(prompt)
             found = read_extraction(answer, events, existing, session=self.session.id, after=after, near=self._near)
         except (OutliveError, TimeoutError) as error:
             return str(error) or "no answer in time"
         for candidate in found:
             self._learn(candidate)
         return ""
+
+    def _costs_less_here(self, prompt: str) -> bool:
+        """Whether to ask at the end of the conversation: the cache holds it, it shows what is asked about, and
+        reading it costs less than a prompt of its own. A second try is made outside of it."""
+        engine = self.session.engine
+        shows_all = engine.projection.fold_to <= self._learned_to and not engine.history.mid_batch
+        if not shows_all or engine.is_cold(time.time()) or self.session.checkpoint(EXTRACTED_LABEL).get("tries"):
+            return False
+        return engine.used * CACHE_READ + MAX_QUESTION_CHARS / CHARS_PER_TOKEN < len(prompt) / CHARS_PER_TOKEN
 
     def _mark_learned(self, to: int, problem: str) -> None:
         """Record up to where the log was processed. Parts that a model did not answer about are retried after the
@@ -311,7 +331,7 @@ class SessionMemory:
 
     def hurry(self) -> None:
         """The session is closing: postpone what can be done another time."""
-        self._tidying.hurry()
+        self._consolidation.hurry()
 
     def close(self) -> None:
         self._finder.close()

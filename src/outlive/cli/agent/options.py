@@ -4,6 +4,8 @@ import click
 
 from outlive.options import agent_options, together
 
+CHOOSE = "?"
+"""The value of --resume without an ID: the user chooses from a list."""
 _headless_options = together(
     click.option(
         "-p",
@@ -18,6 +20,10 @@ _headless_options = together(
     ),
     click.option("--include-partial", is_flag=True, help="stream-json: also words and output as they arrive."),
 )
+_terminal_options = together(
+    click.option("--plain", is_flag=True, help="Only lines of text in the terminal, for screen readers."),
+    click.option("--no-color", is_flag=True, help="No colours in the terminal; so does the variable NO_COLOR."),
+)
 _from_option = click.option(
     "--from",
     "rescued",
@@ -31,11 +37,15 @@ run_options = together(
     click.option(
         "-r",
         "--resume",
-        metavar="ID",
-        help="Go on with this session (its id, how that begins, or the short one that is shown).",
+        is_flag=False,
+        flag_value=CHOOSE,
+        metavar="[ID]",
+        help="Go on with this session (its id, how that begins, or the short one that is shown); without ID, choose "
+        "from a list.",
     ),
     _from_option,
+    _terminal_options,
     agent_options,
 )
-resume_options = together(_headless_options, _from_option, agent_options)
+resume_options = together(_headless_options, _from_option, _terminal_options, agent_options)
 """The same for `outlive resume`, which names the session by an argument."""

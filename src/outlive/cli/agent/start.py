@@ -11,8 +11,11 @@ from typing import Any
 
 import click
 
+from outlive.agent.attachments.attaching import Attachments
 from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.agent.runtime import Runtime
+from outlive.cli.agent.options import CHOOSE
+from outlive.cli.chat.preferences import Preferences, preferences
 from outlive.cli.session.common import open_store, resolved
 from outlive.config import Workspace
 from outlive.config.git import main_checkout
@@ -21,7 +24,9 @@ from outlive.models.resolve import SWITCH
 from outlive.origin import tagged
 from outlive.printable import clean
 from outlive.stores.logs.names import is_followed, is_subagent
+from outlive.stores.logs.protocol import LogStore, SessionInfo
 from outlive.tools.permissions.asking import Asker
+from outlive.tools.permissions.trust import terminal_settings
 
 STDIN_WAIT_SECONDS = 1.0
 """Seconds to wait for the first text on a pipe."""
@@ -34,18 +39,33 @@ MAX_PROMPT_CHARS = 10_000_000
 def start(
     *,
     prompt: str | None = None,
+    first: str | None = None,
     output_format: str | None = None,
     include_partial: bool = False,
     continued: bool = False,
     resume: str | None = None,
     rescued: str | None = None,
     store: str | None = None,
+    plain: bool = False,
+    no_color: bool = False,
     **options: Any,
 ) -> int:
-    """Run the agent, headless with a prompt, else in the terminal; returns the exit code."""
+    """Run the agent, headless with `prompt`, else in the terminal, where `first` is said first; returns the exit
+    code."""
+    if prompt is not None and first is not None:
+        raise click.UsageError(f"-p has a prompt already, so {first[:60]!r} is one too many")
+    if first is not None and not sys.stdin.isatty():
+        raise click.UsageError("there is no terminal here; without one a prompt goes behind -p: outlive -p PROMPT")
     workspace = Workspace.find(store=store)
     if sum((continued, resume is not None, rescued is not None)) > 1:
         raise click.UsageError("--continue, --resume and --from name a session each; give one of them")
+    wanted = preferences(terminal_settings(workspace), plain=plain, no_color=no_color)
+    if resume == CHOOSE:
+        if prompt is not None or not sys.stdin.isatty():
+            raise click.UsageError("--resume needs an ID here; they are listed by: outlive session list")
+        resume = _chosen(workspace, store, wanted)
+        if resume is None:
+            return 0
     session = _session(workspace, store, resume) if continued or resume is not None else None
     if rescued is not None:
         from outlive.cli.rescue import kept
@@ -55,10 +75,11 @@ def start(
     default_turns = DEFAULT_TURNS if prompt is not None else None
     with closing(AgentFactory(workspace, AgentOptions(**options, default_turns=default_turns))) as factory:
         if prompt is None:
-            return _chat(factory, workspace, session)
+            return _chat(factory, workspace, session, first or "", wanted)
         from outlive.cli.agent.headless import run_headless
 
         agent = factory.open(session)
+        agent.attachments = Attachments(agent)
         settle()
         return run_headless(agent, words, output_format or "text", partial=include_partial)
 
@@ -87,7 +108,7 @@ def _ask_about_server(factory: AgentFactory) -> None:
             click.echo(f"To be asked no more: export {SWITCH}=on, or name a model: export MODEL_ID=openai:NAME")
 
 
-def _chat(factory: AgentFactory, workspace: Workspace, session: str | None) -> int:
+def _chat(factory: AgentFactory, workspace: Workspace, session: str | None, first: str, wanted: Preferences) -> int:
     from outlive.cli.chat import chat
 
     _ask_about_server(factory)
@@ -97,7 +118,16 @@ def _chat(factory: AgentFactory, workspace: Workspace, session: str | None) -> i
         settle()
         return agent
 
-    return chat(open_agent, store=factory.logs, root=workspace.root, session=session, choose=factory.choose)
+    return chat(
+        open_agent,
+        store=factory.logs,
+        root=workspace.root,
+        session=session,
+        first=first,
+        choose=factory.resolve_model,
+        catalog=factory.catalog,
+        preferences=wanted,
+    )
 
 
 def _session(workspace: Workspace, url: str | None, wanted: str | None) -> str:
@@ -105,14 +135,30 @@ def _session(workspace: Workspace, url: str | None, wanted: str | None) -> str:
     with open_store(url) as store:
         if wanted is not None:
             return resolved(store, wanted)
-        found = [
-            info
-            for info in store.sessions()
-            if not (info.replay or is_subagent(info.id) or is_followed(info.id) or _elsewhere(info.folder, workspace))
-        ]
+        found = _sessions_here(store, workspace)
         if not found:
             raise click.UsageError("--continue: there is no session in this folder yet; leave it out to begin one")
         return next((info for info in found if not info.unused), found[0]).id
+
+
+def _chosen(workspace: Workspace, url: str | None, wanted: Preferences) -> str | None:
+    """The session that the user chooses from the list; None if the user leaves the list."""
+    from outlive.cli.chat import choose_session
+
+    with open_store(url) as store:
+        found = [info for info in _sessions_here(store, workspace) if not info.unused]
+        if not found:
+            raise click.UsageError("--resume: there is no session in this folder yet; leave it out to begin one")
+        return choose_session(store, found, wanted)
+
+
+def _sessions_here(store: LogStore, workspace: Workspace) -> list[SessionInfo]:
+    """The conversations of this folder, the newest first."""
+    return [
+        info
+        for info in store.sessions()
+        if not (info.replay or is_subagent(info.id) or is_followed(info.id) or _elsewhere(info.folder, workspace))
+    ]
 
 
 def _elsewhere(folder: str, workspace: Workspace) -> bool:

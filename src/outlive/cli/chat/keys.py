@@ -4,13 +4,25 @@ import time
 from collections.abc import Iterable
 from typing import Protocol
 
+from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.filters import Condition, Filter, has_focus
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.filters import (
+    Condition,
+    Filter,
+    has_focus,
+    is_searching,
+    vi_mode,
+    vi_navigation_mode,
+    vi_waiting_for_text_object_mode,
+)
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
+from prompt_toolkit.search import stop_search
 
-from outlive.cli.chat.pasting import Pastes
+from outlive.cli.chat.attention import FOCUS_IN, FOCUS_OUT, Attention
+from outlive.cli.chat.input.pasting import Pastes
 from outlive.cli.chat.question import Questions
 from outlive.cli.chat.talk import Talk
 from outlive.tools.permissions.asking import MODES, PermissionAnswer
@@ -20,12 +32,16 @@ PASTE_MIN_CHARS = 16
 PASTE_GAP_SECONDS = 0.05
 """Seconds between two Enters of one paste."""
 
+SECOND_ESC_SECONDS = 1.0
+"""Seconds within which a second Esc, while the agent rests and the input is empty, opens the list to go back."""
+
 
 class Controls(Protocol):
     """The parts of the screen that keys act on."""
 
     talk: Talk
     questions: Questions
+    attention: Attention
     input: Buffer
     reason: Buffer
     pastes: Pastes
@@ -35,11 +51,17 @@ class Controls(Protocol):
 
     def submit(self) -> None: ...
 
+    def paste(self, text: str) -> None: ...
+
+    def paste_image(self) -> None: ...
+
     def command(self, line: str) -> None: ...
 
     def stop(self) -> None: ...
 
     def leave(self) -> None: ...
+
+    def edit(self) -> None: ...
 
     def focus_reason(self) -> None: ...
 
@@ -48,9 +70,17 @@ def bindings(screen: Controls) -> KeyBindings:
     keys = KeyBindings()
     asked = Condition(lambda: screen.questions.armed and not screen.questions.reason and not screen.writing)
     _typing(keys, screen, has_focus(screen.input) & ~asked)
+    _escaping(keys, screen, has_focus(screen.input) & ~asked)
     _answering(keys, screen, asked)
     _always(keys, screen)
     return keys
+
+
+def vim_mode(app: Application[None]) -> str:
+    """The mode of vim keys for the status line, or nothing."""
+    if app.editing_mode != EditingMode.VI:
+        return ""
+    return f"{app.vi_state.input_mode.value.removeprefix('vi-').replace('navigation', 'normal')} · "
 
 
 def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
@@ -67,21 +97,22 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
             screen.questions.typed()
             screen.submit()
 
-    @keys.add("escape", "enter", filter=here)
+    @keys.add("escape", "enter", filter=here & ~vi_mode)
     @keys.add("c-j", filter=here)
     def _(event: KeyPressEvent) -> None:
         screen.input.insert_text("\n")
 
-    @keys.add("escape", filter=here)
+    @keys.add("c-g", filter=here)
     def _(event: KeyPressEvent) -> None:
-        if screen.input.complete_state is not None:
-            screen.input.complete_state = None
-        else:
-            screen.talk.stop()
+        screen.edit()
 
     @keys.add(Keys.BracketedPaste, filter=here)
     def _(event: KeyPressEvent) -> None:
-        screen.input.insert_text(screen.pastes.shown(event.data))
+        screen.paste(event.data)
+
+    @keys.add("c-v", filter=here)
+    def _(event: KeyPressEvent) -> None:
+        screen.paste_image()
 
     @keys.add("s-tab", filter=here & Condition(lambda: screen.input.complete_state is None))
     def _(event: KeyPressEvent) -> None:
@@ -95,6 +126,22 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
             screen.talk.note("the agent works; Esc stops it")
         else:
             screen.leave()
+
+
+def _escaping(keys: KeyBindings, screen: Controls, here: Filter) -> None:
+    """Esc, except where it leaves a mode of vim."""
+    at_rest = float("-inf")
+
+    @keys.add("escape", filter=here & (~vi_mode | vi_navigation_mode & ~vi_waiting_for_text_object_mode))
+    def _(event: KeyPressEvent) -> None:
+        nonlocal at_rest
+        before, at_rest = at_rest, float("-inf")
+        if screen.input.complete_state is not None:
+            screen.input.complete_state = None
+        elif not screen.talk.stop() and not screen.input.text:
+            at_rest = time.monotonic()
+            if at_rest - before < SECOND_ESC_SECONDS:
+                screen.command("/rewind")
 
 
 class Burst:
@@ -126,6 +173,15 @@ def _answering(keys: KeyBindings, screen: Controls, asked: Filter) -> None:
         """Ignore it: a paste does not answer a question."""
 
     @keys.add("enter", filter=asked, eager=True)
+    def _(event: KeyPressEvent) -> None:
+        screen.questions.enter()
+        if screen.questions.reason:
+            screen.focus_reason()
+
+    for steps, names in ((-1, ("up", "left", "s-tab")), (1, ("down", "right", "tab"))):
+        for name in names:
+            keys.add(name, filter=asked, eager=True)(lambda _, steps=steps: screen.questions.move(steps))
+
     @keys.add("escape", filter=asked, eager=True)
     def _(event: KeyPressEvent) -> None:
         screen.questions.answer(PermissionAnswer("no"))
@@ -139,11 +195,20 @@ def _always(keys: KeyBindings, screen: Controls) -> None:
     @keys.add("c-c", eager=True)
     @keys.add("<sigint>", eager=True)
     def _(event: KeyPressEvent) -> None:
-        screen.stop()
+        if is_searching():
+            stop_search()
+        else:
+            screen.stop()
 
     @keys.add("c-z")
     def _(event: KeyPressEvent) -> None:
+        screen.attention.pause()
         event.app.suspend_to_background()
+
+    @keys.add(FOCUS_IN, eager=True)
+    @keys.add(FOCUS_OUT, eager=True)
+    def _(event: KeyPressEvent) -> None:
+        screen.attention.focused = event.key_sequence[0].key == FOCUS_IN
 
     @keys.add("c-o")
     def _(event: KeyPressEvent) -> None:

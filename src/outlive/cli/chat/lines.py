@@ -8,12 +8,16 @@ import asyncio
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from typing import TextIO
 
-from outlive.cli.chat.question import asked, preview
+from outlive.cli.chat.entering import enter, kind_of
+from outlive.cli.chat.picker import PickerRow
+from outlive.cli.chat.picker.by_line import pick_by_line
+from outlive.cli.chat.question import asked_in_words, preview
 from outlive.cli.chat.render.item import Item, Rhythm
 from outlive.cli.chat.render.paint import Painter
-from outlive.cli.chat.slash import is_command, obey
+from outlive.cli.chat.render.wording import in_words
 from outlive.cli.chat.talk import ChatSetup, Talk
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
@@ -29,7 +33,11 @@ class LineChat:
         self.present = self.source.isatty()
         """Whether a person is there to answer."""
         self.talk = Talk(
-            setup, self._ask, show=self.show, give_back=lambda words: self.talk.note(f"not heard: {words}")
+            setup,
+            self._ask,
+            show=self.show,
+            give_back=lambda words: self.talk.note(f"not sent: {words}"),
+            pick=self._pick if self.present else None,
         )
         self._painter = Painter(width, "plain")
         self._rhythm = Rhythm()
@@ -37,7 +45,7 @@ class LineChat:
         self._asking = asyncio.Lock()
         self._answer: asyncio.Future[str] | None = None
 
-    async def run(self, session: str | None) -> int:
+    async def run(self, session: str | None, first: str = "") -> int:
         """Talk until the input ends or the user leaves; returns 1 if the last run failed."""
         await self.talk.open(session)
         loop = asyncio.get_running_loop()
@@ -47,6 +55,9 @@ class LineChat:
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
         try:
             if self.talk.working:  # it asks about commands that still run
+                await self._rest()
+            if first:
+                self.talk.say(first)
                 await self._rest()
             while not self.talk.leaving and (words := await self._next()) is not None:
                 await self._heard(words)
@@ -60,16 +71,18 @@ class LineChat:
         if item.kind == "user" and self.present:
             return  # the terminal shows what was typed
         gap = "\n" if self._rhythm.gap(item) else ""
-        text = "".join(f"{line}\n" for line in self._painter.lines(item.body))
-        encoding = self.sink.encoding or "utf-8"
-        self.sink.write((gap + text).encode(encoding, "replace").decode(encoding))
-        self.sink.flush()
+        lines = self._painter.lines(item.body)
+        lines = in_words(item.kind, lines) if self.talk.preferences.plain else lines
+        text = "".join(f"{line}\n" for line in lines)
+        self._write(gap + text, end="")
 
     async def _heard(self, words: str) -> None:
-        if is_command(words):
-            await obey(self.talk, words)
-        else:
-            self.talk.say(words)
+        kind = kind_of(words)
+        if kind == "shell" and not self.present:
+            self.talk.complain("a command after ! is run only if somebody types it at a terminal")
+            self.talk.failed = True
+            return
+        await enter(self.talk, words, kind)
         await self._rest()
 
     async def _rest(self) -> None:
@@ -89,6 +102,8 @@ class LineChat:
             elif self._answer is not None:
                 self._answer.set_result(line.strip())
                 self._answer = None
+            elif kind_of(line.strip()) == "shell":
+                self.talk.shell(line.strip())
             elif line.strip():
                 self.talk.say(line.strip())
                 self.talk.note("queued")
@@ -98,8 +113,7 @@ class LineChat:
         parts: list[str] = []
         while True:
             if self.present:
-                self.sink.write("> " if not parts else "  ")
-                self.sink.flush()
+                self._write("> " if not parts else "  ", end="")
             line = await self._came.get()
             if line is None:
                 return "\n".join(parts).strip() or None
@@ -113,7 +127,7 @@ class LineChat:
         async with self._asking:
             if question.preview:
                 self.show(Item("block", preview(question)))
-            for text in asked(question, armed=True, reason=False):
+            for text in asked_in_words(question):
                 self.show(Item("note", text))
             self._answer = asyncio.get_running_loop().create_future()
             try:
@@ -125,6 +139,21 @@ class LineChat:
         if line.lower() in ("a", "always") and question.always:
             return PermissionAnswer("always")
         return PermissionAnswer("no", "" if line.lower() in ("n", "no") else line)
+
+    async def _pick(self, title: str, rows: Sequence[PickerRow]) -> PickerRow | None:
+        return await pick_by_line(title, rows, self._line, self._write)
+
+    async def _line(self) -> str | None:
+        self._write("> ", end="")
+        line = await self._came.get()
+        if line is None:
+            self._came.put_nowait(None)
+        return line
+
+    def _write(self, text: str, end: str = "\n") -> None:
+        encoding = self.sink.encoding or "utf-8"
+        self.sink.write((text + end).encode(encoding, "replace").decode(encoding))
+        self.sink.flush()
 
     def _stop(self) -> None:
         if not self.talk.stop():

@@ -37,6 +37,8 @@ class Questions:
         self.open: PermissionQuestion | None = None
         self.reason = False
         """The answer is no, and the user is writing why."""
+        self.chosen = ""
+        """The key of the answer that is highlighted; empty until an arrow key chose one."""
         self._show = show
         self._changed = changed
         self._clock = clock
@@ -46,7 +48,7 @@ class Questions:
 
     async def __call__(self, question: PermissionQuestion) -> PermissionAnswer:
         async with self._turn:
-            self.open, self.reason = question, False
+            self.open, self.reason, self.chosen = question, False, ""
             self._answer = asyncio.get_running_loop().create_future()
             self._quiet_since = self._clock()
             if question.preview or _is_long(question):
@@ -55,7 +57,7 @@ class Questions:
             try:
                 answer = await self._answer
             finally:
-                self.open, self.reason, self._answer = None, False, None
+                self.open, self.reason, self.chosen, self._answer = None, False, "", None
                 self._changed()
             if answer.choice == "always":
                 self._show(note("·", Text(f"allowed from now on: {cut(_rules(question), 160)}", "quiet")))
@@ -83,6 +85,20 @@ class Questions:
             self.reason = True
             self._changed()
 
+    def move(self, steps: int) -> None:
+        """Highlight the next or the previous answer. A first "up" highlights "no": it may have been meant for the
+        history of the input."""
+        if self.open is None or self.reason:
+            return
+        keys = [key for key, _ in choices(self.open)]
+        at = keys.index(self.chosen) + steps if self.chosen else (0 if steps > 0 else 1)
+        self.chosen = keys[at % len(keys)]
+        self._changed()
+
+    def enter(self) -> None:
+        """Answer with what is highlighted; nothing happens if nothing is."""
+        self.key(self.chosen)
+
     def answer(self, answer: PermissionAnswer) -> None:
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(answer)
@@ -104,7 +120,20 @@ def is_sentence(text: str) -> bool:
     return len(text) > 2 or bool(text.strip("yna"))
 
 
-def asked(question: PermissionQuestion, *, armed: bool, reason: bool, writing: bool = False) -> list[Text]:
+def choices(question: PermissionQuestion) -> list[tuple[str, str]]:
+    """The keys that answer, in the order in which they are shown, and what each means."""
+    if question.no:
+        return [("y", question.yes), ("n", question.no)]
+    found = [("y", question.yes), ("n", "no, and why")]
+    if question.always:
+        exact = question.always == (f"{question.tool}(={question.subject})",)
+        found.append(("a", "always, exactly this" if exact else f"always {_rules(question)}"))
+    return found
+
+
+def asked(
+    question: PermissionQuestion, *, armed: bool, reason: bool, writing: bool = False, chosen: str = ""
+) -> list[Text]:
     """Render the question and the keys that answer it. The subject is shown whole, because it is what is granted."""
     subject = clean(question.subject)
     if _is_long(question):
@@ -114,23 +143,31 @@ def asked(question: PermissionQuestion, *, armed: bool, reason: bool, writing: b
         return [head, Text("  no; tell it why, or just Enter", "quiet")]
     if writing:
         return [head, Text("  send what you are writing, or empty it (ctrl+u); then answer", "quiet")]
-    if question.no:
-        return [head, _keys([("y", question.yes), ("n", question.no)], armed=armed)]
-    lines = [[("y", question.yes), ("n", "no, and why"), ("Enter", "no")]]
-    if question.always:
-        exact = question.always == (f"{question.tool}(={question.subject})",)
-        lines.append([("a", "always, exactly this" if exact else f"always {_rules(question)}")])
-    once = [] if question.always else [Text("  only this once: no plain rule covers all of it", "quiet")]
-    return [head, *(_keys(line, armed=armed) for line in lines), *once]
+    offered = choices(question)
+    hint = "↑↓ choose" if not chosen else "Enter takes it"
+    lines = [_keys(offered[:2], armed=armed, chosen=chosen, hint=hint)]
+    lines += [_keys(offered[2:], armed=armed, chosen=chosen)] if offered[2:] else []
+    if not (question.no or question.always):
+        lines.append(Text("  only this once: no plain rule covers all of it", "quiet"))
+    return [head, *lines]
 
 
-def _keys(line: list[tuple[str, str]], *, armed: bool) -> Text:
-    text = Text("  ")
-    for number, (key, meaning) in enumerate(line):
-        text.append("   " if number else "").append(key, "accent" if armed else "quiet").append(
-            f" {meaning}", "quiet"
-        )
-    return text
+def asked_in_words(question: PermissionQuestion) -> list[Text]:
+    """The question for plain lines, and what a line may answer."""
+    offered = ", ".join(f"{key} for {meaning}" for key, meaning in choices(question))
+    more = "" if question.no else "; any other text is no, and why"
+    head = f"? {clean(question.tool)} {clean(question.subject)}"
+    return [Text(head), Text(f"  type {offered}{more}")]
+
+
+def _keys(offered: list[tuple[str, str]], *, armed: bool, chosen: str, hint: str = "") -> Text:
+    text = Text()
+    for number, (key, meaning) in enumerate(offered):
+        highlighted = armed and key == chosen
+        text.append(" " if number else "").append("▸ " if highlighted else "  ", "accent" if highlighted else "")
+        text.append(key, "accent" if armed else "quiet")
+        text.append(f" {meaning}", "strong" if highlighted else "quiet")
+    return text.append(f"   {hint}", "quiet") if hint else text
 
 
 def _rules(question: PermissionQuestion) -> str:

@@ -10,21 +10,31 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive.agent.orphans import orphan_question
+from outlive.agent.attachments.attaching import Attachments, untrusted_words
+from outlive.agent.commands.orphans import orphan_question
 from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
+from outlive.cli.chat.picker import Pick
+from outlive.cli.chat.preferences import DEFAULTS, Preferences
 from outlive.cli.chat.render.item import Hanging, Item
 from outlive.cli.chat.render.transcript import Transcript, note
 from outlive.cli.flags import shown, with_flag
 from outlive.errors import OutliveError
-from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
+from outlive.events import Event, TasksSeen, ToolFinished, UsageReported, UserSaid
+from outlive.messages import Block, ToolCall
+from outlive.messages import Text as Words
+from outlive.models.catalog import CatalogEntry
+from outlive.models.effort import split_effort
+from outlive.models.errors import ModelNotSetUp
 from outlive.models.protocol import Model
 from outlive.printable import clean, one_line
 from outlive.result import RunResult
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionInfo
 from outlive.stream import StreamEvent
+from outlive.tools.custom_commands import CustomCommand
 from outlive.tools.permissions.asking import Asker, signed
+from outlive.tools.protocol import ToolOutcome
 
 STOP_WAIT_SECONDS = 3.0
 """Seconds to wait for a run to stop before the terminal closes."""
@@ -42,6 +52,9 @@ class ChatSetup:
     version: str
     choose: Callable[[str], Model] | None = None
     """Finds the model for a text like `anthropic:NAME`."""
+    catalog: Callable[[], list[CatalogEntry]] = list
+    """Lists the models to choose from; it may take a moment."""
+    preferences: Preferences = DEFAULTS
 
 
 class Talk:
@@ -55,9 +68,15 @@ class Talk:
         show: Callable[[Item], None],
         changed: Callable[[], None] = lambda: None,
         give_back: Callable[[str], None],
+        pick: Pick | None = None,
     ) -> None:
+        """`give_back` puts words into the input; `pick` is None if nobody can choose."""
         self.setup = setup
+        self.preferences = setup.preferences
+        """Those of the settings, until the user changes them in the conversation."""
         self.show = show
+        self.pick = pick
+        self.give_back = give_back
         self.leaving = False
         self.failed = False
         """Whether the last run ended badly."""
@@ -66,8 +85,9 @@ class Talk:
         """The current run was told to stop and has not stopped yet."""
         self._ask = ask
         self._changed = changed
-        self._give_back = give_back
         self._job: asyncio.Task[None] | None = None
+        self._said_images = False
+        """Whether images went with the last words."""
         self._agent: Runtime | None = None
         self.transcript = Transcript()
         self.facts: status.StatusFacts | None = None
@@ -84,6 +104,7 @@ class Talk:
         """Open a session instead of the current one, which stays open on failure."""
         opened = self.setup.open_agent(session, signed(self._ask, AT_TERMINAL))
         await self._let_go()
+        opened.attachments = Attachments(opened)
         self._agent = opened
         self.transcript = Transcript(state=lambda: opened.session.state)
         opened.watch(self._saw)
@@ -129,13 +150,86 @@ class Talk:
         """Words of the user that the agent has not received yet."""
         return list(self._agent.queued) if self._agent is not None else []
 
-    def say(self, words: str) -> None:
-        """Start a run with these words, or queue them for the current run."""
+    def say(self, words: str, images: tuple[Block, ...] = ()) -> None:
+        """Start a run with these words, or queue them for the current run, which takes no images."""
         if self.working:
             self.agent.queue(words)
             self._changed()
         else:
-            self.start(self.agent.ask(words))
+            self._said_images = bool(images)
+            self.start(self.agent.ask((Words(words), *images)))
+
+    def custom_commands(self) -> dict[str, CustomCommand]:
+        """The commands that the user wrote and that no command of the terminal hides."""
+        commands = self.agent.parts.commands
+        return commands.found() if commands is not None else {}
+
+    def say_custom(self, name: str, line: str) -> bool:
+        """Say `/NAME arguments` with a command that the user wrote; returns whether there is one."""
+        commands = self.agent.parts.commands
+        if commands is None:
+            return False
+        if (command := commands.found().get(name)) is None:
+            if came := commands.untrusted(name):
+                self.complain(f"/{name}: {untrusted_words(came)}")
+            return came is not None
+        if command.model and not self.working and self.setup.choose is not None:
+            self.start(self._with_model(command.model, line))
+        else:
+            self.say(line)
+        return True
+
+    async def _with_model(self, wanted: str, line: str) -> RunResult:
+        """Run one prompt with another model."""
+        choose = self.setup.choose
+        assert choose is not None  # noqa: S101 - checked by the caller
+        before, effort = self.agent.parts.model.name, self.agent.effort
+        try:
+            if ":" not in wanted:
+                raise ModelNotSetUp("write it as PROVIDER:NAME")
+            await self.agent.use_model(choose(wanted), split_effort(wanted)[1])
+        except OutliveError as error:
+            self.note(f"its model {one_line(wanted, 60)} does not count: {one_line(str(error), 200)}")
+            return await self.agent.ask(line)
+        try:
+            return await self.agent.ask(line)
+        finally:
+            await self.agent.use_model(choose(f"{before} {effort}".rstrip()), effort)
+
+    def must_wait(self, what: str) -> None:
+        """Say that something is not possible while the agent works."""
+        self.complain(f"{one_line(what, 60)} has to wait until the agent rests; Esc stops it")
+
+    def shell(self, entered: str) -> None:
+        """Run what the user typed after `!`, while the agent rests."""
+        command = entered.removeprefix("!").strip()
+        if self.working:
+            self.must_wait(f"!{command}")
+        elif not command:
+            self.complain("type a command after the !, such as !git status")
+        else:
+            self.start(self._shell(command))
+
+    async def _shell(self, command: str) -> None:
+        call = ToolCall(f"user-shell-{self.agent.session.last_event + 1}", "bash", {"command": command})
+        self.transcript.begin(call)
+        began = time.monotonic()
+        try:
+            outcome = await self.agent.shell(command, call.id)
+        except asyncio.CancelledError:
+            outcome = ToolOutcome("[interrupted]", is_error=True)
+        seconds = time.monotonic() - began
+        self._show_all(
+            ToolFinished(
+                id=0,
+                time=0.0,
+                call_id=call.id,
+                text=outcome.text,
+                is_error=outcome.is_error,
+                exit_code=outcome.exit_code,
+                seconds=seconds,
+            )
+        )
 
     def start(self, work: Coroutine[Any, Any, RunResult | RenderableType | None]) -> None:
         """Run a coroutine in the background, so that it can be stopped."""
@@ -178,7 +272,10 @@ class Talk:
         fine = not problem and (not isinstance(ended, RunResult) or ended.stop_reason == "done")
         self.failed = not fine
         if problem:
-            self.complain(problem, hint=" · /continue tries again" if self.agent.unfinished else "")
+            hint = " · /continue tries again" if self.agent.unfinished else ""
+            if self._said_images:
+                hint += f" · if this model takes no images: /undo {self._before_last_words()} takes yours back"
+            self.complain(problem, hint=hint)
         elif isinstance(ended, RunResult):
             if words := _ending(ended):
                 self.show(note("⏹", Text(words, "warn"), "warn"))
@@ -189,8 +286,12 @@ class Talk:
             if fine:
                 self.start(self.agent.ask())
             else:
-                self._give_back("\n\n".join(self.agent.unqueue()))
+                self.give_back("\n\n".join(self.agent.unqueue()))
         self._changed()
+
+    def _before_last_words(self) -> int:
+        """The event before the last words of the user."""
+        return next((e.id - 1 for e in reversed(self.agent.session.events) if isinstance(e, UserSaid)), 1)
 
     # -- what is shown
 
@@ -213,9 +314,12 @@ class Talk:
             self._tasks = []
         self.facts = status.facts(self.agent, len(self._tasks))
 
-    def _saw(self, happened: Event | StreamEvent) -> None:
+    def _show_all(self, happened: Event | StreamEvent) -> None:
         for item in self.transcript.take(happened):
             self.show(item)
+
+    def _saw(self, happened: Event | StreamEvent) -> None:
+        self._show_all(happened)
         if isinstance(happened, TasksSeen):
             self.refresh()
         elif isinstance(happened, (UsageReported, ToolFinished)):

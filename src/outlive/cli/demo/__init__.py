@@ -7,6 +7,9 @@ from pathlib import Path
 
 import click
 
+PACE_SECONDS = 0.7
+"""Before each answer of the agent, when people watch it in the browser."""
+
 
 @click.command()
 @click.argument("story", type=click.Choice(["agent", "graph", "replay"]), default="agent")
@@ -16,6 +19,7 @@ import click
 @click.option("--store", metavar="URL", help="graph: play it on another engine, such as sqlite:///demo.db.")
 @click.option("--act", nargs=1, hidden=True, help="Run as the agent of the story in this folder.")
 @click.option("--resume", hidden=True, help="… from where this session stopped.")
+@click.option("--pace", type=float, default=0.0, hidden=True, help="… with so many seconds before each answer.")
 @click.option("--worker", hidden=True, help="Run as a worker with this name.")
 @click.pass_context
 def demo(
@@ -28,6 +32,7 @@ def demo(
     act: str | None,
     resume: str | None,
     worker: str | None,
+    pace: float,
 ) -> None:
     """Watch an agent work beyond its window, be killed, and lose nothing. No key, no network.
 
@@ -47,7 +52,7 @@ def demo(
     if act is not None:
         from outlive.cli.demo.actor import act as run
 
-        ctx.exit(run(Path(act), resume))
+        ctx.exit(run(Path(act), resume, pace))
     if worker is not None:
         from outlive.cli.demo.graph import work
 
@@ -75,15 +80,15 @@ def _tell_on_page(story: str, folder: Path, store: str | None, *, no_open: bool)
     place = folder / "work" if story == "agent" else folder
     place.mkdir(exist_ok=True)
     with DemoPage(place, folder / "home", store, no_open=no_open) as page:
-        _tell(story, folder, store)
+        _tell(story, folder, store, pace=PACE_SECONDS)
         page.wait()
 
 
-def _tell(story: str, folder: Path, store: str | None) -> None:
+def _tell(story: str, folder: Path, store: str | None, *, pace: float = 0.0) -> None:
     if story == "agent":
         from outlive.cli.demo.agent import play
 
-        play(folder)
+        play(folder, pace)
     elif story == "graph":
         from outlive.cli.demo.graph import tell
 

@@ -1,5 +1,6 @@
 """The process that is killed: the real harness, driven by the scripted model."""
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -38,13 +39,16 @@ class DemoModel:
     window = WINDOW
     price: Price | None = PRICE
 
-    def __init__(self, record: Path) -> None:
+    def __init__(self, record: Path, pace: float = 0.0) -> None:
+        """`pace`: seconds before each answer."""
         self._record = record
+        self._pace = pace
         self._refusals = [record.with_suffix(f".refused{number}") for number in (1, 2)]
         self._texts = Texts()
         self._cache = Cache()
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
+        await asyncio.sleep(self._pace)
         reply = reply_of(answer(request))
         words = plain_text(reply.blocks)
         pending = [refusal for refusal in self._refusals if not refusal.exists()]
@@ -64,8 +68,8 @@ class DemoModel:
         """Nothing is open."""
 
 
-def act(base: Path, session: str | None) -> int:
+def act(base: Path, session: str | None, pace: float = 0.0) -> int:
     """Run the agent in `base`, in a new or a resumed session; returns the exit code."""
     options = AgentOptions(mode="accept-edits", allow=("bash(*)",), window=WINDOW, policy=POLICY, tools="all")
-    opener = AgentFactory(Workspace.read(base / "work"), options, model=DemoModel(base / "requests.jsonl"))
-    return run_headless(opener.open(session), () if session else (Text(PROMPT, "user"),), "stream-json")
+    factory = AgentFactory(Workspace.read(base / "work"), options, model=DemoModel(base / "requests.jsonl", pace))
+    return run_headless(factory.open(session), () if session else (Text(PROMPT, "user"),), "stream-json")

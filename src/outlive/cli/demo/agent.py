@@ -40,8 +40,8 @@ _WHY = {
 }
 
 
-def play(base: Path) -> None:
-    """Play the story in `base`; raises if a check at the end fails."""
+def play(base: Path, pace: float = 0.0) -> None:
+    """Play the story in `base`, with `pace` seconds before each answer; raises if a check at the end fails."""
     (base / "work").mkdir(exist_ok=True)
     lay_out(base / "work")
     say("An agent gets a job that is larger than its window.")
@@ -50,11 +50,11 @@ def play(base: Path) -> None:
     for rule in RULES:
         click.echo(f"       {rule}")
     click.echo()
-    first = Act(base)
+    first = Act(base, pace=pace)
     first.run(until=KILLED_AT)
     say(f"\n  ✗ kill -9 {first.process.pid}", fg="red")
     aside("  in the middle of a command; only the log is left. A new process goes on from it:\n")
-    second = Act(base, first.session)
+    second = Act(base, first.session, pace=pace)
     second.run()
     click.echo(f"\n  {click.style('agent', bold=True)}  {LAST}\n")
     _check(base, first.session)
@@ -63,9 +63,10 @@ def play(base: Path) -> None:
 class Act:
     """One process of the agent, and the display of its events."""
 
-    def __init__(self, base: Path, session: str = "") -> None:
+    def __init__(self, base: Path, session: str = "", *, pace: float = 0.0) -> None:
         command = [sys.executable, "-m", "outlive", "demo", "--act", str(base)]
         command += ["--resume", session] if session else []
+        command += ["--pace", str(pace)] if pace else []
         environment = os.environ | {"OUTLIVE_HOME": str(base / "home")}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)  # noqa: S603 - our own
         self.session = session
@@ -167,8 +168,8 @@ def _check(base: Path, session: str) -> None:
     }
     check(claims)
     _costs(events, sent)
-    pages = f"  (page 1 of {len(numbers)}, the last is @h{numbers[-1]})" if len(numbers) > 1 else ""
-    aside(f"\n  get it back yourself:  outlive demo --keep, and in its folder  outlive recall @h{numbers[0]}{pages}")
+    place = f"  (page 1 of {len(numbers)}, the last is @h{numbers[-1]})" if len(numbers) > 1 else ""
+    aside(f"\n  get it back yourself:  outlive demo --keep, and in its folder  outlive recall @h{numbers[0]}{place}")
     aside(
         "  see your own sessions, tasks and memories:  outlive web   (this story in the browser:  outlive demo --web)"
     )

@@ -17,24 +17,14 @@ from outlive.cli.task.common import paint
 from outlive.errors import LeaseError, NothingReady, OutliveError
 from outlive.stores import open_stores
 from outlive.stores.tasks.protocol import TaskQuery
-from outlive.tasks.draft import TaskDraft
 from outlive.tasks.drawing import terminal
 from outlive.tasks.drawing.marks import state
+from outlive.tasks.example import PLAN
 from outlive.tasks.graph import TaskGraph
 
 LEASE = timedelta(seconds=3)
 WORK_SECONDS = 0.6
 EVERYTHING = TaskQuery(sort="id")
-
-PLAN = (
-    TaskDraft(key="schema", subject="Design the schema", priority=1),
-    TaskDraft(key="parser", subject="Write the parser", blocked_by=("schema",)),
-    TaskDraft(key="index", subject="Build the index", blocked_by=("schema",)),
-    TaskDraft(key="query", subject="Answer queries", blocked_by=("parser", "index")),
-    TaskDraft(key="tests", subject="Test it all", blocked_by=("query",)),
-    TaskDraft(key="docs", subject="Write the manual", blocked_by=("parser",), priority=3),
-    TaskDraft(key="release", subject="Release", blocked_by=("tests", "docs")),
-)
 
 
 def tell(store: str | None) -> None:

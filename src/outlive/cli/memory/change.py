@@ -208,7 +208,7 @@ def _fields(options: dict[str, Any]) -> dict[str, Any]:
 
 def _asker(model: str) -> Callable[[str], str]:
     """Return a function that asks the named model. It raises ModelError if there is no answer."""
-    from outlive.agent.runtime import whole_reply  # loading models is slow, and most commands need none
+    from outlive.agent.compaction.passes import whole_reply  # loading models is slow, and most commands need none
     from outlive.models.resolve import resolve
     from outlive.request import Request
 

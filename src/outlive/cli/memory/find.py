@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from outlive.cli.echo import named_input, print_json
+from outlive.cli.echo import named_input, print_json, write_lines
 from outlive.cli.memory.common import command, line_of
 from outlive.errors import DamagedRecord
 from outlive.memory.memories import Memories
@@ -57,7 +57,7 @@ def search(
             if batch is None:
                 print_json(form)
             else:
-                click.echo(msgspec.json.encode(form))
+                write_lines([msgspec.json.encode(form)], None)
             continue
         if batch is not None:
             click.echo(click.style(text, bold=True))

@@ -112,7 +112,7 @@ def _speaker(memory: Memory) -> str:
     source = memory.provenance
     who = "model (its reading, not the user's words)" if source.who == "model" else source.who
     label = who + (", confirmed" if source.confirmed else "")
-    return f"{label}, as the file has it, which came with the folder" if source.foreign else label
+    return f"{label}, as the file has it, which came with the folder" if source.untrusted else label
 
 
 def _full(memory: Memory, by: str) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from outlive.cli.replay.chart import LEFT, RIGHT, WIDTH, cost_chart, short, size_chart
 from outlive.cli.replay.look import SCRIPT, STYLE
 from outlive.cli.replay.misses import cache_lines, miss_cells
-from outlive.context.passes.departures import Left
+from outlive.context.passes.departures import Departure
 from outlive.replay.report import KINDS, Pass, ReplayReport
 
 MAX_MISSES_LISTED = 20
@@ -93,7 +93,7 @@ def _told(made: Pass) -> str:
     return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 
-def _row(left: Left) -> str:
+def _row(left: Departure) -> str:
     handles = " ".join(left.handles[:4]) + (" …" if len(left.handles) > 4 else "")
     stayed = f"{left.after:,}" if left.after else "folded"
     return (

@@ -3,6 +3,7 @@
 common.py   options and output shared by the commands
 look.py     list, show, receipts, export
 change.py   resume, fork, undo
+rewind.py   rewind
 trace.py    trace
 """
 
@@ -20,6 +21,7 @@ from outlive.cli.lazy import LazyGroup
         "resume": ("outlive.cli.session.change:resume", "Go on with a session in the terminal."),
         "fork": ("outlive.cli.session.change:fork", "Begin a session that shares another's past."),
         "undo": ("outlive.cli.session.change:undo", "Take back the last pass, or all after an event."),
+        "rewind": ("outlive.cli.session.rewind:rewind", "Go back to before a message, in conversation and files."),
         "export": ("outlive.cli.session.look:export", "Write a whole session as JSON lines."),
         "trace": ("outlive.cli.session.trace:trace", "Send a session to an OpenTelemetry collector."),
     },
@@ -38,6 +40,7 @@ def session(ctx: click.Context, store: str | None) -> None:
       outlive session show 20300101-120000-3fa9c1d2e4b5
       outlive session receipts 20300101-120000-3fa9c1d2e4b5 --json
       outlive session undo 20300101-120000-3fa9c1d2e4b5
+      outlive session rewind 20300101-120000-3fa9c1d2e4b5 --to 120
 
     \b
     Exit codes: 0 done, 1 refused (the reason on stderr), 2 wrong usage.

@@ -2,7 +2,7 @@
 
 import click
 
-from outlive.agent.forking import fork as fork_session
+from outlive.agent.log.forking import fork as fork_session
 from outlive.agent.session import Session
 from outlive.cli.echo import answer, store_option
 from outlive.cli.output import done

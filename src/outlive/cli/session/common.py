@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from outlive.agent.log.session_log import DEFAULT_WINDOW
 from outlive.agent.policies import policy_named
-from outlive.agent.session import DEFAULT_WINDOW
 from outlive.cli.echo import echo, store_command
 from outlive.config import Workspace
 from outlive.context.engine import Engine

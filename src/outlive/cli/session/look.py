@@ -10,7 +10,7 @@ from outlive.cli.echo import echo, output_option, print_json, write_lines
 from outlive.cli.session.common import command, engine_of, moment, say_damage, session_argument
 from outlive.context.engine import Engine
 from outlive.context.pages import handle
-from outlive.context.passes.departures import LeftUnit, units_left
+from outlive.context.passes.departures import UnitDeparture, unit_departures
 from outlive.context.passes.pinning import kept
 from outlive.context.passes.receipts import shown_pages
 from outlive.context.state_block import render_state
@@ -189,16 +189,16 @@ def receipts(store: LogStore, session: str, every: bool, as_json: bool) -> None:
         echo("\n".join([*_receipt(event, len(handles[event.id]), undone=event.id in undone), *named]))
 
 
-def _replayed(events: Iterable[Event]) -> tuple[dict[int, list[LeftUnit]], dict[int, list[int]]]:
+def _replayed(events: Iterable[Event]) -> tuple[dict[int, list[UnitDeparture]], dict[int, list[int]]]:
     """Replay the log to find what left in each pass, and the pages whose handles stood in the view after it."""
     engine = engine_of(())
-    left: dict[int, list[LeftUnit]] = {}
+    left: dict[int, list[UnitDeparture]] = {}
     handles: dict[int, list[int]] = {}
 
     def watched() -> Iterator[Event]:
         for event in events:
             if isinstance(event, Compacted):
-                left[event.id] = units_left(event, engine.projection, engine.history.units)
+                left[event.id] = unit_departures(event, engine.projection, engine.history.units)
             yield event
             if isinstance(event, Compacted):
                 handles[event.id] = sorted(shown_pages(engine.projection))
@@ -207,7 +207,7 @@ def _replayed(events: Iterable[Event]) -> tuple[dict[int, list[LeftUnit]], dict[
     return left, handles
 
 
-def _units(left: list[LeftUnit], most: int | None) -> Iterator[str]:
+def _units(left: list[UnitDeparture], most: int | None) -> Iterator[str]:
     largest = sorted(left, key=lambda departure: departure.after - departure.before)[:most]
     for departure in sorted(largest, key=lambda unit: unit.unit):
         size = f"{departure.before:,} → {departure.after:,}" if departure.after else f"{departure.before:,}"

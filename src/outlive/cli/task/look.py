@@ -21,7 +21,7 @@ from outlive.stores.tasks.protocol import SortKey, TaskQuery
 from outlive.stores.tasks.records import STATUSES, Status, Task, TaskChange, task_to_json
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import fits, line
-from outlive.tasks.lookup import OPEN_TASKS
+from outlive.tasks.queries import OPEN_TASKS
 
 
 @command()

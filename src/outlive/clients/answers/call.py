@@ -26,7 +26,7 @@ COMMON_NAMES = {"BeforeAgent": "UserPromptSubmit", "sessionStart": "SessionStart
 
 
 class ClientAnswer:
-    """What goes back to the client."""
+    """The answer that the client gets."""
 
     def __init__(self, context: str = "", message: str = "", replacement: "Any" = None) -> None:
         self.context = context
@@ -38,7 +38,7 @@ class ClientAnswer:
 
 
 class HookCall:
-    """One event, and what it takes to answer it."""
+    """One event of a client, with the stores that its answer needs."""
 
     def __init__(self, client: str, event: "dict[str, Any]", open_log: "OpenLog | None" = None) -> None:
         """`open_log` opens one of the logs that a server keeps between its calls."""
@@ -76,7 +76,7 @@ class HookCall:
 
     @contextmanager
     def memories(self) -> Iterator["Memories | None"]:
-        """What is remembered here; None where plainly nothing is, because even looking takes time."""
+        """The memories of this workspace; None if there is no folder of them, because opening them takes time."""
         from outlive.config.home import home
 
         folders = (self.workspace.project / ".memory", home() / "memory")
@@ -97,7 +97,7 @@ class HookCall:
 
     @contextmanager
     def log(self) -> Iterator["Followed"]:
-        """Our log of the client's session, as far as it goes. Waits for another hook that is writing."""
+        """Our log of the client's session, as it is now. Waits while another hook writes to it."""
         from outlive.stores.logs.protocol import SessionBusy
 
         with ExitStack() as stack:
@@ -124,7 +124,7 @@ class HookCall:
         self._keeps_stores = True
 
     def close(self) -> None:
-        """Close the stores, unless a log is kept that uses them."""
+        """Close the stores, unless a log that is kept open uses them."""
         if "stores" in self.__dict__ and not self._keeps_stores:
             self.stores.close()
 

@@ -2,13 +2,13 @@
 
 from outlive.clients.answers.call import ClientAnswer, HookCall, recall_hint
 
-LARGEST_BRIEF = 10_000
+MAX_BRIEF_CHARS = 10_000
 """Characters: what Claude Code takes from a hook as it is. More of it costs money and compactions."""
-SMALLEST_BRIEF = 3_000
+MIN_BRIEF_CHARS = 3_000
 BRIEF_SHARE = 0.0125
 """Of what the client compacts at a time, because each later request reads the brief again."""
 SUMMARY_INSTRUCTIONS = (
-    "Keep handles such as @h12 as they are: they stand for full texts that can be recalled. Quote the user's "
+    "Keep handles such as @h12 as they are: they name full texts that can be recalled. Quote the user's "
     "standing instructions and the current request word for word; do not paraphrase, add or withdraw any of them. Be "
     "brief about the rest: plan, tasks, files and the lines that matter are given back from a log."
 )
@@ -30,5 +30,5 @@ def after_compaction(call: HookCall) -> ClientAnswer:
         see_tasks(log.session, call.stores.tasks, call.client, call.session)
         history = log.session.engine.history
         share = BRIEF_SHARE * CHARS_PER_TOKEN * history.index.tokens / (compactions + 1)
-        limit = round(min(max(share, SMALLEST_BRIEF), LARGEST_BRIEF))
+        limit = round(min(max(share, MIN_BRIEF_CHARS), MAX_BRIEF_CHARS))
         return ClientAnswer(brief(history, limit, recall=recall_hint(call)))

@@ -13,8 +13,8 @@ from outlive.stores import Stores
 from outlive.stores.logs.names import followed_id
 from outlive.stores.logs.protocol import SessionReplaced, UnknownSession
 
-MOST_LOGS = 2
-MOST_TOKENS = 10_000_000
+MAX_LOGS = 2
+MAX_TOKENS = 10_000_000
 """A longer session is not kept in memory."""
 
 
@@ -26,7 +26,7 @@ class OpenLogs:
 
     @contextmanager
     def open(self, call: HookCall) -> Iterator[Followed]:
-        """The log of the session of a call; nobody else can write to it meanwhile. Raises SessionBusy."""
+        """The log of the session of a call, locked against other writers. Raises SessionBusy."""
         key = str(call.workspace.project), followed_id(call.client, call.session)
         log = self._woken(key)
         if log is None:
@@ -38,12 +38,12 @@ class OpenLogs:
         except BaseException:
             self._drop(key)  # it is read again from its file
             raise
-        if log.session.engine.history.index.tokens > MOST_TOKENS:
+        if log.session.engine.history.index.tokens > MAX_TOKENS:
             self._drop(key)
             return
         log.pause()
         self._kept.move_to_end(key)
-        while len(self._kept) > MOST_LOGS:
+        while len(self._kept) > MAX_LOGS:
             self._drop(next(iter(self._kept)))
 
     def close(self) -> None:
@@ -52,7 +52,7 @@ class OpenLogs:
             self._drop(key)
 
     def _woken(self, key: tuple[str, str]) -> Followed | None:
-        """A log that was kept, open again; None if it has to be read."""
+        """Reopen a log that was kept; None if it has to be read from its file."""
         log, _ = self._kept.get(key, (None, None))
         if log is None:
             return None

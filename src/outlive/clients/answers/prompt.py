@@ -2,7 +2,7 @@
 
 from outlive.clients.answers.call import ClientAnswer, HookCall
 
-LARGEST_TRANSCRIPT = 256 * 1024 * 1024
+MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
 """Bytes of a transcript that are searched for memories that were shown already."""
 HOOK_CONTEXT, HOOK_CONTEXT_END = "<hook_context>", "</hook_context>"
 _COMPACTION_MARKS = (b'"compact_boundary"', b'"type":"compacted"')
@@ -33,7 +33,7 @@ def _without_hook_context(words: str) -> str:
 
 
 def _memories_for(call: HookCall, words: str) -> str:
-    """The memories that fit, but for those that this session was shown already."""
+    """The memories that fit, without those that this session was shown already."""
     with call.memories() as memories:
         if memories is None:
             return ""
@@ -43,11 +43,11 @@ def _memories_for(call: HookCall, words: str) -> str:
 
 
 def _in_view(call: HookCall) -> str:
-    """The transcript since the client last compacted: what it holds, the model still sees."""
+    """The part of the transcript that the model still sees: everything since the client last compacted."""
     from outlive.regular import read_regular
 
     try:
-        text = read_regular(str(call.event.get("transcript_path")), LARGEST_TRANSCRIPT, follow=True)
+        text = read_regular(str(call.event.get("transcript_path")), MAX_TRANSCRIPT_BYTES, follow=True)
     except OSError:
         return ""
     since = max(text.rfind(mark) for mark in _COMPACTION_MARKS)

@@ -4,7 +4,7 @@ import os
 
 from outlive.clients.answers.call import ClientAnswer, HookCall
 
-MOST_CHARACTERS = 2_000
+MAX_CHARS = 2_000
 """Of the whole answer."""
 TASK_CHARACTERS, MEMORY_CHARACTERS = 1_000, 900
 LISTED_TASKS = 20
@@ -14,7 +14,7 @@ COLD_CACHE_CENTS = 5
 
 def at_start(call: HookCall) -> ClientAnswer:
     text = "\n\n".join(filter(None, [_ready_tasks(call), _memory_index(call)]))
-    return ClientAnswer(text[:MOST_CHARACTERS], _cold_cache(call) if call.event.get("source") == "resume" else "")
+    return ClientAnswer(text[:MAX_CHARS], _cold_cache(call) if call.event.get("source") == "resume" else "")
 
 
 def _ready_tasks(call: HookCall) -> str:
@@ -46,7 +46,7 @@ def _memory_index(call: HookCall) -> str:
 
 
 def _cold_cache(call: HookCall) -> str:
-    """What going on costs where the provider's cache has expired, and the cheaper way."""
+    """The cost of continuing after the provider's cache has expired, and a cheaper way."""
     cost = call.event.get("estimated_cache_write_usd")
     if not call.event.get("prompt_cache_likely_expired") or not isinstance(cost, int | float):
         return ""

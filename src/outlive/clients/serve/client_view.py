@@ -1,11 +1,10 @@
-"""A session of a client whose requests are ours to make: its messages in, the messages to send out.
+"""A session of a client that lets outlive make its requests: takes its messages, returns those to send.
 
-What is not folded goes back as it came: an answer names such messages by their place in the client's list.
+Messages that are not folded are returned unchanged, by their index in the client's list.
 """
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
 
 from msgspec import Struct, field
 
@@ -68,17 +67,18 @@ class ClientView:
         self._shape: ClientShape = shape_of(client)
         self._sent = -1
         """How many messages the client had when it was last given a view."""
-        more: dict[str, Any] = {"reserve": reserve, "policy": policy}
-        self.log = Followed(store, client, session, folder=folder, mask=mask, window=window, **more)
+        self.log = Followed(
+            store, client, session, folder=folder, mask=mask, window=window, reserve=reserve, policy=policy
+        )
         self.log.session.engine.caches_front = caches_front
 
     def fits(self, window: int, reserve: int, *, caches_front: bool) -> bool:
-        """Whether it was opened for such requests."""
+        """Whether the view was opened for this window, this reserve and this kind of cache."""
         return (self.window, self.reserve, self.caches_front) == (window, reserve, caches_front)
 
     @property
     def segments(self) -> int:
-        """With how many texts the first message begins that later passes leave as they are."""
+        """The number of texts at the start of the first message that later passes leave unchanged."""
         return len(self.log.session.engine.cached_front)
 
     def view(self, messages: Sequence[Form], *, parent: bool = False) -> list[int | Form]:

@@ -1,4 +1,4 @@
-"""Where the socket of a workspace is, how its one server is started, and how it is asked.
+"""The socket of a workspace: where it is, how its one server is started, and how requests are sent to it.
 
 The folder of the socket is the user's own (0700), the socket 0600. A lock that the kernel releases with its process
 says which server is alive, so a socket without one is a leftover of a killed server and is removed by the next.
@@ -22,7 +22,7 @@ from outlive.config import Workspace, home
 from outlive.errors import OutliveError
 from outlive.private import make_private
 
-LONGEST = 100
+MAX_PATH_BYTES = 100
 """Bytes of the path of a socket; the system takes about 107."""
 START = 20.0
 """Seconds that a server may take to start."""
@@ -36,7 +36,7 @@ def socket_path(workspace: Workspace) -> Path:
     """The socket of a workspace: in the user's own folder, or in a private one in /tmp if that path is too long."""
     name = hashlib.sha256(f"{workspace.root}\0{workspace.store_url}".encode()).hexdigest()[:16] + ".sock"
     path = home() / "run" / name
-    return path if len(os.fsencode(path)) <= LONGEST else _short_folder() / name
+    return path if len(os.fsencode(path)) <= MAX_PATH_BYTES else _short_folder() / name
 
 
 def _short_folder() -> Path:
@@ -73,7 +73,7 @@ def lock_path(path: Path) -> Path:
 
 
 def ask(path: Path, request: dict[str, Any], *, seconds: float = PATIENCE) -> dict[str, Any]:
-    """Send one request and return the answer. Raises OSError if nobody answers."""
+    """Send one request and return the answer. Raises OSError if no server answers."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(seconds)
         connection.connect(str(path))
@@ -87,7 +87,7 @@ def ask(path: Path, request: dict[str, Any], *, seconds: float = PATIENCE) -> di
 
 
 def ensure(workspace: Workspace) -> Path:
-    """Make sure that a server of this version runs; its socket. Raises OutliveError (`no_server`)."""
+    """Start a server of this version unless one runs; returns its socket. Raises OutliveError (`no_server`)."""
     path = socket_path(workspace)
     if (version := running(path)) == __version__:
         return path
@@ -113,7 +113,7 @@ def ensure(workspace: Workspace) -> Path:
 
 
 def _spawn(workspace: Workspace, errors: int) -> int:
-    """Start a server that outlives this process and its terminal; its process."""
+    """Start a server that outlives this process and its terminal; returns its process."""
     nothing = os.open(os.devnull, os.O_RDWR)
     streams = enumerate((nothing, nothing, errors))
     try:
@@ -137,7 +137,7 @@ def running(path: Path) -> str:
 
 
 def end(path: Path) -> bool:
-    """Ask a server to end, and wait until it has; whether there was one."""
+    """Ask a server to end and wait until it has; returns whether there was one."""
     try:
         ask(path, {"do": "end"})
     except (OSError, ValueError):

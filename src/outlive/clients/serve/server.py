@@ -15,7 +15,7 @@ recall   client, session, handle or query (with a handle: lines of it that conta
 end      -> {}: the server closes its logs and ends
 
 Whatever goes wrong is answered as {"error", "hint"}; the client then sends its own messages. A request has at most 64
-MiB. Requests are worked on one after the other. The server ends when nobody asked for half an hour.
+MiB. Requests are worked on one after the other. The server ends after half an hour without a request.
 """
 
 import asyncio
@@ -48,15 +48,15 @@ from outlive.stores.logs.names import followed_id
 from outlive.stores.logs.reading import full_log
 from outlive.tools.builtin.view import matching_lines
 
-LARGEST = 64 * 1024 * 1024
+MAX_REQUEST_BYTES = 64 * 1024 * 1024
 """Bytes of a request."""
-LARGEST_ANSWER = 200_000
+MAX_ANSWER_CHARS = 200_000
 """Characters of a text that is recalled."""
 IDLE = 1_800.0
 """Seconds without a request after which the server ends."""
 RELEASED = 300.0
 """Seconds without a request after which another process may write to the log of a session."""
-MOST_OPEN = 8
+MAX_OPEN = 8
 """Sessions that are kept open."""
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
@@ -82,7 +82,7 @@ class CompactAsked(ViewAsked, frozen=True, tag="compact"):
 
 
 class RecallAsked(msgspec.Struct, frozen=True, tag_field="do", tag="recall"):
-    """A model asks for what left its view."""
+    """A model asks for text that left its view."""
 
     client: Literal["pi", "opencode"]
     session: Name
@@ -91,7 +91,7 @@ class RecallAsked(msgspec.Struct, frozen=True, tag_field="do", tag="recall"):
 
 
 class PingAsked(msgspec.Struct, frozen=True, tag_field="do", tag="ping"):
-    """Is anybody there?"""
+    """A client checks that the server is running."""
 
 
 class EndAsked(msgspec.Struct, frozen=True, tag_field="do", tag="end"):
@@ -116,12 +116,12 @@ class ClientServer:
         self._ended = asyncio.Event()
 
     async def run(self, path: Path) -> None:
-        """Serve until nobody asks any more. The caller has the lock of the socket."""
+        """Serve until half an hour passes without a request. The caller holds the lock of the socket."""
         with suppress(FileNotFoundError):
             path.unlink()
         before = os.umask(0o177)
         try:
-            server = await asyncio.start_unix_server(self._talk, path, limit=LARGEST)
+            server = await asyncio.start_unix_server(self._talk, path, limit=MAX_REQUEST_BYTES)
         finally:
             os.umask(before)
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -194,7 +194,7 @@ class ClientServer:
         return {"view": None} if unchanged else {"view": view, "segments": opened.segments}
 
     def _opened(self, asked: ViewAsked) -> ClientView:
-        """The session, open; opened again if another model has another window or another cache."""
+        """The open view of a session. It is opened again when the window or the kind of cache has changed."""
         key = asked.client, asked.session
         found = self._open.get(key)
         reserve = measured_reserve(asked.client, asked.messages, asked.window)
@@ -220,7 +220,7 @@ class ClientServer:
         )
         self._open[key] = opened, time.monotonic()
         self._open.move_to_end(key)
-        while len(self._open) > MOST_OPEN:
+        while len(self._open) > MAX_OPEN:
             self._close(next(iter(self._open)))
         return opened
 
@@ -239,19 +239,19 @@ class ClientServer:
             return session.search(query)
         text, _ = session.recall(handle)
         text = matching_lines(text, query, handle) if query else text
-        if len(text) <= LARGEST_ANSWER:
+        if len(text) <= MAX_ANSWER_CHARS:
             return text
-        return f"{text[:LARGEST_ANSWER]}\n[{len(text):,} characters in all: add a query for lines of the rest]"
+        return f"{text[:MAX_ANSWER_CHARS]}\n[{len(text):,} characters in all: add a query for lines of the rest]"
 
     def _session(self, asked: RecallAsked) -> Session:
-        """The session if it is open, else a copy that is read from its log."""
+        """The open session, or a copy read from its log."""
         if found := self._open.get((asked.client, asked.session)):
             return found[0].log.session
         log = full_log(self._stores.logs, followed_id(asked.client, asked.session))
         return Session(Buffer(log.session), history=log.events)
 
     def _release(self, before: float) -> None:
-        """Close the sessions that nobody asked for since."""
+        """Close the sessions without a request since then."""
         for key in [key for key, (_, used) in self._open.items() if used <= before]:
             self._close(key)
 
@@ -261,7 +261,7 @@ class ClientServer:
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes:
-    """The next line; without its end if it is too large, empty if there is none."""
+    """The next line. A line that is too large is cut; at the end of the stream it is empty."""
     try:
         return await reader.readuntil(b"\n")
     except asyncio.IncompleteReadError:
@@ -278,7 +278,7 @@ def _inode(path: Path) -> int:
 
 
 def serve(workspace: Workspace) -> Path | None:
-    """Serve this workspace until nobody asks any more; None if another process does so already."""
+    """Serve this workspace until requests stop; None if another process serves it already."""
     path = socket_path(workspace)
     private_folder(path.parent)
     held = lock(path)

@@ -15,7 +15,7 @@ from outlive.config.home import home
 from outlive.errors import OutliveError
 from outlive.private import make_private
 
-LARGEST = 16 * 1024 * 1024
+MAX_FILE_BYTES = 16 * 1024 * 1024
 """Bytes of a settings file."""
 
 
@@ -35,7 +35,7 @@ class SetupChange(Struct, frozen=True):
     after: bytes | None
 
     def diff(self) -> str:
-        """As a unified diff; a long file that is new is only named."""
+        """The change as a unified diff; of a long new file only the name."""
         if self.before is None and (self.after or b"").count(b"\n") > LONG:
             return f"new file {self.path} ({len(self.after or b''):,} bytes)"
 
@@ -53,18 +53,18 @@ def read(path: Path) -> bytes | None:
         with path.open("rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise SetupRefused(f"{path}: not a regular file; nothing was changed")
-            data = file.read(LARGEST + 1)
+            data = file.read(MAX_FILE_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise SetupRefused(f"{path}: cannot be read ({error.strerror}); nothing was changed") from None
-    if len(data) > LARGEST:
-        raise SetupRefused(f"{path}: larger than {LARGEST:,} bytes; nothing was changed")
+    if len(data) > MAX_FILE_BYTES:
+        raise SetupRefused(f"{path}: larger than {MAX_FILE_BYTES:,} bytes; nothing was changed")
     return data
 
 
 def applied_before(client: str) -> list[SetupChange]:
-    """What was written for a client when it was set up, as the journal has it."""
+    """The changes that were made when a client was set up, from the journal."""
     data = read(_journal(client))
     if data is None:
         return []
@@ -90,7 +90,7 @@ def applied(client: str, changes: Sequence[SetupChange]) -> None:
 
 
 def undo_changes(client: str, without: Callable[[Path, bytes], bytes | None]) -> list[SetupChange]:
-    """What it takes to undo. A file that was edited since loses our entries alone: `without` takes them out."""
+    """The changes that undo a setup. From a file that was edited since, `without` removes only our entries."""
     found = []
     for change in applied_before(client):
         now = read(change.path)
@@ -103,18 +103,19 @@ def undo_changes(client: str, without: Callable[[Path, bytes], bytes | None]) ->
 
 
 def undone(client: str, changes: Iterable[SetupChange]) -> None:
-    """Write the changes that undo; folders that were made for them go too, if they are empty."""
+    """Write the changes that undo a setup, and remove the folders made for it if they are empty."""
     for change in changes:
         _put(change.path, change.after)
     folders = _folders(client)
-    _journal(client).unlink(missing_ok=True)
-    for folder in sorted(folders, reverse=True):
+    journal = _journal(client)
+    journal.unlink(missing_ok=True)
+    for folder in (journal.parent, *sorted(folders, reverse=True)):
         with suppress(OSError):
             folder.rmdir()
 
 
 def _put(path: Path, data: bytes | None, mode: int = 0o644) -> None:
-    """Put a file in place at once, with the mode it has; None removes it."""
+    """Replace a file atomically, keeping its mode; None removes it."""
     path = path.resolve()
     if data is None:
         path.unlink(missing_ok=True)

@@ -103,7 +103,7 @@ def _loads(path: Path, data: bytes | None) -> Json:
 
 
 def _dumps(form: Json, like: bytes | None) -> bytes:
-    """As JSON, indented as the file was."""
+    """The JSON text, indented like the file."""
     found = re.search(rb"^[{]\r?\n([ \t]+)", like or b"")
     indent: str | int = found[1].decode() if found else 2
     end = "\n" if like is None or like.endswith(b"\n") else ""

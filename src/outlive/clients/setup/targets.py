@@ -48,13 +48,13 @@ class Target(Struct, frozen=True):
         return shutil.which(self.program) is not None or self.folder().is_dir()
 
     def changes(self) -> list[SetupChange]:
-        """What is not yet as it should be."""
+        """The changes that the setup still has to make."""
         files = ((path, read(path), make) for path, make in self.files(self.folder()).items())
         found = [SetupChange(path, before, make(before)) for path, before, make in files]
         return [change for change in found if change.before != change.after]
 
     def without(self, path: Path, data: bytes) -> bytes | None:
-        """A file that was edited since, without what is ours in it."""
+        """An edited file without our entries."""
         if path.suffix == ".toml":
             return without_toml(data)
         merged = self.files(self.folder()).get(path)
@@ -114,7 +114,7 @@ def _claude_code(folder: Path) -> Files:
 
 
 def _started(form: Any) -> Any:
-    """The same, with the command of this outlive wherever it says `outlive`."""
+    """The same value, with the command of this installation in place of `outlive`."""
     if isinstance(form, list):
         return [_started(part) for part in form]
     if not isinstance(form, dict):

@@ -13,6 +13,8 @@ from outlive.messages import ToolCall
 
 LONGEST, MANY = 160, 200
 """Characters of a row, and rows of a kind that are kept; only the newest are shown."""
+FILES_TOLD = 100
+"""Newest changed files that a digest names; the log has all."""
 LONGEST_LINE = 400
 """Characters of an output line that are searched for the outcome of a check."""
 _ERROR = re.compile(r"^.*(?:\b[Ee]rror\b[:\[]|\bpanic:|\bTraceback\b|\bfatal:|: command not found).*$", re.MULTILINE)
@@ -182,10 +184,12 @@ def facts(ledger: Ledger, most: int = 8) -> str:
     """The first lines of a digest: changed files, commits, checks, failures, background commands."""
     rows = []
     if ledger.written:
-        rows.append("Changed files: " + "; ".join(ledger.written))
+        newest = list(ledger.written)[-FILES_TOLD:]
+        more = len(ledger.written) - len(newest)
+        rows.append("Changed files: " + "; ".join(newest) + (f" (and {more} before)" if more else ""))
     if ledger.commits:
-        newest = list(ledger.commits.items())[-most:]
-        rows.append("Commits: " + "; ".join(f"{commit} {subject[:60]}" for commit, subject in newest))
+        commits = list(ledger.commits.items())[-most:]
+        rows.append("Commits: " + "; ".join(f"{commit} {subject[:60]}" for commit, subject in commits))
     rows += _verified(ledger)
     if ledger.failing:
         rows.append("Failing: " + "; ".join(list(ledger.failing)[-most:]))

@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from outlive.context.pages import handle
 from outlive.context.pieces import Piece
+from outlive.context.projection import Projection, projection_of, shown_tokens
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
-from outlive.context.view import Projection, projection_of, shown_tokens
 from outlive.events import Compacted
 
 WORDS = 80
@@ -16,7 +16,7 @@ WORDS = 80
 _KINDS = {"said": "answer: ", "thought": "thinking: ", "call": "call: ", "user": "user: "}
 
 
-class Left(Struct, frozen=True):
+class Departure(Struct, frozen=True):
     """A piece that was shown before a pass and is not shown, or only in part, after it."""
 
     what: str
@@ -27,7 +27,7 @@ class Left(Struct, frozen=True):
     handles: tuple[str, ...]
 
 
-class LeftUnit(Struct, frozen=True):
+class UnitDeparture(Struct, frozen=True):
     """A unit of which something left."""
 
     unit: int
@@ -40,17 +40,17 @@ class LeftUnit(Struct, frozen=True):
     handles: tuple[str, ...]
 
 
-def pieces_left(event: Compacted, before: Projection, units: Iterable[Unit]) -> Iterator[Left]:
+def piece_departures(event: Compacted, before: Projection, units: Iterable[Unit]) -> Iterator[Departure]:
     """Piece by piece. `before` is the projection that was in force until the pass."""
     for _, found in _by_unit(event, before, units):
         for piece, size, after in found:
-            yield Left(_what(piece), piece.event, round(size), round(after), _handles([piece]))
+            yield Departure(_what(piece), piece.event, round(size), round(after), _handles([piece]))
 
 
-def units_left(event: Compacted, before: Projection, units: Iterable[Unit]) -> list[LeftUnit]:
+def unit_departures(event: Compacted, before: Projection, units: Iterable[Unit]) -> list[UnitDeparture]:
     """Unit by unit, oldest first."""
     return [
-        LeftUnit(
+        UnitDeparture(
             unit=unit.event,
             what=_called(unit),
             how="folded" if unit.event <= event.fold_to else "shrunk",

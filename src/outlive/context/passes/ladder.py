@@ -13,33 +13,20 @@ from outlive.context import policy
 from outlive.context.contract import broken
 from outlive.context.errors import BrokenContract, FloorError
 from outlive.context.ledger import facts
-from outlive.context.passes.plan import (
-    PassDepth,
-    PassInput,
-    PassPlan,
-    current_request,
-    floor_tokens,
-    plan_pass,
-    survey_pass,
-    tail_of,
-    view_tokens,
-)
-from outlive.context.passes.pool import LineCache, choose_pool, pool_change
+from outlive.context.passes.lines.pool import LineCache, choose_pool, pool_change
+from outlive.context.passes.pass_input import PassDepth, PassInput, PassPlan, current_request
+from outlive.context.passes.plan import plan_pass, view_tokens
 from outlive.context.passes.protect import guarded
 from outlive.context.passes.receipts import make_receipt
 from outlive.context.passes.spool import spool
+from outlive.context.passes.survey import floor_tokens, survey_pass, tail_of
 from outlive.context.passes.user_words import at_most
 from outlive.context.pieces import Line
 from outlive.context.policy import Budget
+from outlive.context.projection import digest_tokens, passes_of, segment_tokens, shown_tokens, unit_tokens
+from outlive.context.rendering import conversation
 from outlive.context.tokens import estimate
-from outlive.context.view import (
-    View,
-    conversation,
-    digest_tokens,
-    segment_tokens,
-    shown_tokens,
-    unit_tokens,
-)
+from outlive.context.view import View
 from outlive.events import SPOOL_ONLY, Compacted, ProviderSummary, Renewed, ViewEdit
 
 PROVIDER = "provider"
@@ -52,7 +39,7 @@ class Ladder:
 
     def __init__(self, view: View, commit: Callable[[Compacted], None]) -> None:
         self.problems: tuple[str, ...] = ()
-        """Why the last planned pass did not happen."""
+        """Why the last planned pass was not made."""
         self._view = view
         self._commit = commit
         self._lines = LineCache()
@@ -100,7 +87,7 @@ class Ladder:
         return int((self._view.tokens - self._after_pass) / max(self._view.budget.gain, 1))
 
     def _now(self, focus: str) -> tuple[int, int, str]:
-        """Key of a requested pass: the same request with nothing new since does nothing."""
+        """Key of a requested pass: the same request again without anything new does nothing."""
         units = self._view.history.units
         return len(units), units[-1].last_event if units else 0, focus
 
@@ -125,18 +112,18 @@ class Ladder:
     def next_pass(self) -> float:
         """At how many tokens the next pass engages, as it looks now; shortly after a pass it waits longer."""
         budget = self._view.budget
-        return min(self._high_water(budget.payback), budget.hard)
+        return min(self._high_water(budget.break_even), budget.hard)
 
-    def left(self) -> float:
-        """How many tokens the request would have after a pass, as it looks now."""
-        return left_by_pass(self.given(compacted=True))
+    def left(self, tail: float = 1.0) -> float:
+        """How many tokens the request would have after a pass, as it looks now, with so much of the usual tail."""
+        return left_by_pass(self.given(compacted=True), tail * self._view.budget.tail)
 
     def _time_to_pay(self) -> float:
         """How many requests a pass has to pay for itself: at most half as many as were answered since the last one.
 
         At an even growth it is cheapest to pass where carrying the rest along has cost as much as the pass will.
         """
-        return min(self._view.budget.payback, self._answers / 2)
+        return min(self._view.budget.break_even, self._answers / 2)
 
     def _high_water(self, requests: float) -> float:
         """Where a pass engages: at its share of the window, or earlier if it pays within so many requests."""
@@ -176,7 +163,7 @@ class Ladder:
         return made
 
     def asked(self, focus: str, summary: str) -> Compacted | None:
-        """All but the tail is folded, because somebody asked; None when there is nothing to gain."""
+        """Fold all but the tail on request; None if that saves nothing."""
         if self._view.history.mid_batch or (self._settled == self._now(focus) and not summary):
             return None
         budget = self._view.budget
@@ -228,9 +215,11 @@ class Ladder:
         soon = len(self._view.history.units) - self._passed_at <= policy.SOON
         fill_to = (policy.DEEP if soon else policy.SHALLOW) * budget.engage
         whole = PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, fill_to=fill_to)
+        if reason == "cold":
+            whole = replace(whole, tail=policy.COLD_TAIL * budget.tail)
         given = self.given(compacted=True)
         survey = survey_pass(given, whole)
-        if 0 < len(self._view.cached_front) < policy.MOST_SEGMENTS and reason != "cold":
+        if 0 < passes_of(self._view.cached_front) < policy.MOST_SEGMENTS and reason != "cold":
             plan = plan_pass(given, replace(whole, append=True), survey)
             if not plan.appends:
                 return self._checked(given, plan, reason)
@@ -333,13 +322,15 @@ class Ladder:
         given, history, projection = self.given(focus), self._view.history, plan.projection
         after = after or view_tokens(given, plan)
         pool = self._next_pool(plan)
+        new = [segment for segment in projection.segments if not segment.event]
         event = Compacted(
             id=history.last_id + 1,
             time=history.last_time,
             parent=history.last_id,
             fold_to=projection.fold_to,
-            digest="".join(segment.text for segment in projection.segments if not segment.event),
-            keeps=tuple(segment.event for segment in projection.segments if segment.event),
+            words="".join(segment.text for segment in new if segment.origin),
+            digest="".join(segment.text for segment in new if not segment.origin),
+            keeps=tuple(dict.fromkeys(segment.event for segment in projection.segments if segment.event)),
             facts=projection.facts,
             edits=tuple(ViewEdit(event, block, text) for (event, block), text in sorted(projection.edits.items())),
             receipt=make_receipt(history, given, plan, reason, self._view.estimate(), after),
@@ -387,12 +378,12 @@ def pays_from(after: float, fixed: float, arrived: float, requests: float) -> fl
     return (policy.CACHE_WRITE * written + fixed + arrived + requests * after) / (requests + 1)
 
 
-def left_by_pass(given: PassInput) -> float:
-    """Estimate the tokens that a pass would leave, a full tail at least. Linear in the units of the view."""
-    start = tail_of(given, given.budget.tail)
+def left_by_pass(given: PassInput, least_tail: float) -> float:
+    """Estimate the tokens that a pass would leave, this much of a tail at least. Linear in the units of the view."""
+    start = tail_of(given, least_tail)
     tokens = given.overhead + digest_tokens(given.projection)
     for unit in given.units[given.folded : start]:
         words = sum(min(piece.tokens, at_most(piece)) for piece in unit.pieces if piece.kind == "user")
         tokens += words + policy.FOLDED_SHARE * (unit.tokens - words)
     tail = sum(unit_tokens(unit, given.projection) for unit in given.units[start:])
-    return tokens + max(tail, given.budget.tail)
+    return tokens + max(tail, least_tail)

@@ -1,6 +1,6 @@
-"""What a session keeps whole on request: the results that a handle or a call id stands for, and what they take.
+"""Results that a session keeps whole on request, named by a handle or a call id, and how much room they take.
 
-Whatever is kept here stays whole through every pass, so it is little: a bounded number of references, and of the
+A kept result stays whole through every pass, so there are few: a bounded number of references, and of the
 room that passes leave for it (`protect.preserved`) only a part, because the token count may be corrected later.
 """
 
@@ -34,7 +34,7 @@ class Kept(Struct, frozen=True):
     in_view: bool
     """Whether it is whole in the view now; if not, the next pass brings it back."""
     fits: bool
-    """False when the window became too small for it: then its lines and its handles stay, as of any result."""
+    """False if the window is too small for it now: then only its lines and handles stay, as of any other result."""
 
 
 def room_to_keep(engine: Engine) -> int:

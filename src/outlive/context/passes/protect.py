@@ -1,7 +1,7 @@
-"""What goes last: what the session asked to preserve, what was just recalled, and what open work points at.
+"""What a pass protects: results that the session preserves or has just recalled, and what open work names.
 
-Preserved and recalled results stay whole, each kind within a share. The rest is a matter of weight: lines of files
-that were edited recently, or that an open task names, outlive other lines of the same value.
+Preserved and recalled results stay whole, each kind within a share of the window. Lines of files that were edited
+recently, or that an open task names, get a higher weight.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +11,7 @@ from itertools import islice
 from outlive.context import policy
 from outlive.context.ledger import Ledger
 from outlive.context.pages import handle
-from outlive.context.passes.names import names
+from outlive.context.passes.lines.names import names
 from outlive.context.pieces import Piece
 from outlive.context.units import Unit
 from outlive.state import WorkingState
@@ -21,7 +21,7 @@ Pinned = dict[tuple[int, int], Piece]
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """What is pointed at."""
+    """What the state and the ledger ask to protect."""
 
     refs: frozenset[str] = frozenset()
     """Call ids, handles and files that the session wants preserved."""
@@ -33,7 +33,7 @@ class Guarded:
 
 
 def guarded(state: WorkingState, ledger: Ledger, focus: str = "") -> Guarded:
-    """Read off what the state and the ledger point at."""
+    """Collect what the state and the ledger ask to protect."""
     subjects = [task.subject for task in state.tasks]
     return Guarded(
         refs=frozenset(state.preserved_refs),
@@ -44,7 +44,7 @@ def guarded(state: WorkingState, ledger: Ledger, focus: str = "") -> Guarded:
 
 
 def weigher(guard: Guarded) -> Callable[[Piece], float]:
-    """How much more the lines of a piece count because something points at it."""
+    """The weight of the lines of a piece: above 1 if it is protected."""
 
     def weigh(piece: Piece) -> float:
         weight = policy.THOUGHT if piece.kind == "thought" else 1.0

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from outlive.context.history import History
 from outlive.context.pages import visible_pages
-from outlive.context.passes.plan import PassInput, PassPlan
+from outlive.context.passes.pass_input import PassInput, PassPlan
+from outlive.context.projection import Projection, digest_tokens, segment_tokens, shown_tokens
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
-from outlive.context.view import Projection, segment_tokens, shown_tokens
 from outlive.events import Receipt
 
 KINDS = {
@@ -52,7 +52,8 @@ def shown_pages(projection: Projection) -> frozenset[int]:
 
 def by_kind(units: Iterable[Unit], projection: Projection) -> dict[str, int]:
     """Tokens of a history by what they are."""
-    sums: dict[str, float] = {"digest": segment_tokens(projection.segments) + estimate(projection.facts)}
+    words = segment_tokens(one for one in projection.segments if one.origin == "user") + estimate(projection.request)
+    sums: dict[str, float] = {"digest": digest_tokens(projection) - words, "user": words}
     for unit in units:
         for piece in unit.pieces:
             kind = KINDS[piece.kind]

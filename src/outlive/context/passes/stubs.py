@@ -14,7 +14,7 @@ def handles(piece: Piece) -> str:
 
 
 def attached(piece: Piece) -> str:
-    """The handles of what is no text in a piece."""
+    """The handles of the objects of a piece."""
     return " ".join(map(handle, piece.objects))
 
 

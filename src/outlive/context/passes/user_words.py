@@ -7,7 +7,7 @@ room they leave, and a wall of it is shortened however much room there is.
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from outlive.context.passes.names import cached
+from outlive.context.passes.lines.names import cached
 from outlive.context.passes.stubs import GAP, handles
 from outlive.context.pieces import Line, Piece
 from outlive.context.policy import SMALLEST_INJECTED, SMALLEST_WORDS, WALL
@@ -31,8 +31,13 @@ def allowance(sizes: Sequence[float], total: float, smallest: float = SMALLEST_W
 
 
 def is_injected(piece: Piece) -> bool:
-    """Whether a text in the user's turn was put there by a harness."""
-    return piece.origin in ("harness", "hook", "memory")
+    """Whether a text in the user's turn is not the user's own words: put there by a harness, or data beside them."""
+    return piece.origin in ("harness", "hook", "memory", "stdin")
+
+
+def is_own(piece: Piece) -> bool:
+    """Whether these are words of the user, or of the agent that gave a sub-agent its task."""
+    return piece.kind == "object" or piece.origin in ("user", "parent", "")
 
 
 def at_most(piece: Piece) -> float:

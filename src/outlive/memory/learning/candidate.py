@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from outlive.memory.learning.explicit_requests import FENCE, Statement, kind_and_scope
 from outlive.memory.refs import corrects, normalized, outranks
+from outlive.printable import visible
 from outlive.secrets import mask
 from outlive.stores.memories.records import Kind, Memory, Provenance, Scope
 
@@ -111,7 +112,7 @@ def learned(memory: Memory, *, in_place_of: str = "") -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(filter(str.isprintable, " ".join(mask(text).split())))
+    return " ".join(visible(mask(text)).split())
 
 
 def short_name(text: str) -> str:

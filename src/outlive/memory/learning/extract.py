@@ -47,6 +47,8 @@ MAX_CANDIDATES = 4
 """Candidates from one answer. A turn that teaches more than a few things teaches none."""
 MAX_KNOWN_NAMED = 30
 """Existing memories that a request for extraction lists."""
+BEGINNING_CHARS, MAX_QUESTION_CHARS = 80, 8_000
+"""Characters of an event's beginning in a question at the end of the conversation, and of all of them."""
 _RESTATED_SHARE = 0.5
 """A candidate restates the system prompt if this share of its word triples occurs there."""
 _WORD = re.compile(r"\w+")
@@ -107,16 +109,38 @@ def unheard(events: Sequence[Event], *, after: int = 0) -> list[str]:
 def extraction_request(
     events: Sequence[Event], existing: Sequence[Memory], *, after: int = 0, longest: int = 60_000
 ) -> str:
-    """The prompt for extraction.
+    """The prompt for extraction in a request of its own.
 
     It quotes tools and pages briefly and marks them as such. It lists the memories most related to what was said,
     without those that must not reach a model.
     """
-    spoken_texts = utterances(events, after=after)
     shown = {
         utterance.event: f"[event {utterance.event}, {_SPEAKERS[utterance.who]}]\n{_quoted(utterance)}"
-        for utterance in spoken_texts
+        for utterance in utterances(events, after=after)
     }
+    return _filled(_OPENING + _REQUEST, events, existing, after, shown, longest)
+
+
+def extraction_question(events: Sequence[Event], existing: Sequence[Memory], *, after: int = 0) -> str:
+    """The same at the end of the conversation itself: it names the events by how they begin."""
+    shown = {
+        utterance.event: f"[event {utterance.event}, {_SPEAKERS[utterance.who]}] "
+        + json.dumps(" ".join(mask(utterance.text[:2_000]).split())[:BEGINNING_CHARS], ensure_ascii=False)
+        for utterance in utterances(events, after=after)
+    }
+    return _filled(_QUESTION + _REQUEST, events, existing, after, shown, MAX_QUESTION_CHARS)
+
+
+def _filled(
+    prompt: str,
+    events: Sequence[Event],
+    existing: Sequence[Memory],
+    after: int,
+    shown: dict[int, str],
+    longest: int,
+) -> str:
+    """A prompt with what is known and with these texts by event, at most `longest` characters of them."""
+    spoken_texts = utterances(events, after=after)
     size = sum(map(len, shown.values()))
     for dropped in sorted(spoken_texts, key=lambda utterance: (_KEEP_ORDER[utterance.who], utterance.event)):
         if size > longest and len(shown) > 1:
@@ -125,7 +149,7 @@ def extraction_request(
     lines = [f"({omitted} events are left out for length)"] * bool(omitted) + list(shown.values())
     named = islice((memory for memory in existing if not guard.blocked_reason(memory)), MAX_KNOWN_NAMED)
     known = [f"{m.scope}/{m.slug} ({m.type}): {mask(m.name)} — {mask(m.description)[:160]}" for m in named]
-    return _REQUEST.format(
+    return prompt.format(
         most=MAX_CANDIDATES, known="\n".join(known) or "(none)", log="\n\n".join(lines) or "(nothing)"
     )
 
@@ -286,8 +310,12 @@ def _quoted(utterance: Utterance) -> str:
 _SPEAKERS = {"user": "the user", "model": "the assistant", "tool": "a tool result", "web": "a page from the web"}
 _KEEP_ORDER = {"tool": 0, "web": 0, "model": 1, "user": 2}
 """Drop order if there is too much text; the user's words go last."""
-_REQUEST = """\
-Below is the end of a session between a user and an assistant. Say what is worth remembering for later sessions: who
+_OPENING = """\
+Below is the end of a session between a user and an assistant. Say what is worth remembering for later sessions:"""
+_QUESTION = """\
+Stop here: this question is the harness's and no part of the task; call no tools. Say what of the conversation above
+is worth remembering for later sessions, as far as it stands in the events that are listed below by how they begin:"""
+_REQUEST = """ who
 the user is (type user), how they want things done (feedback), what is going on in the project and why (project),
 where to look things up (reference). Most turns teach nothing; then answer with an empty list. At most {most}.
 

@@ -21,7 +21,7 @@ from outlive.stores.memories.records import Provenance, Who
 
 PASTED_WALL_CHARS = 6_000
 """A longer message counts as pasted: nothing in it is the user's own statement."""
-MOST_FENCES, BEFORE_FENCE = 200, 1_000
+MAX_FENCES, BEFORE_FENCE = 200, 1_000
 """Number of fences of a text, and characters before each, that are searched for a request to remember the code."""
 MIN_QUOTE_WORDS = 3
 """Minimum length of a quotation, unless it is the whole message: a shorter one is found anywhere."""
@@ -87,7 +87,7 @@ def typed(text: str) -> str:
 
 def asks_for_code(text: str) -> bool:
     """Whether a text asks to remember the code that follows."""
-    starts = (fence.start() for fence in islice(_FENCE.finditer(text), MOST_FENCES))
+    starts = (fence.start() for fence in islice(_FENCE.finditer(text), MAX_FENCES))
     return any(asks_for_what_follows(text[max(0, start - BEFORE_FENCE) : start]) for start in starts)
 
 

@@ -1,9 +1,11 @@
 """Claude through Anthropic's own SDK: streaming, tool use, thinking, images, prompt cache.
 
-The SDK is slow to import, so it is imported when a model is created. Retries are in `outlive.models.retry`.
+The SDK is slow to import, so it is imported when a model is first used. Retries are in `outlive.models.retry`.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from outlive.messages import Block, Message, Opaque, Text, Thinking
@@ -15,8 +17,10 @@ from outlive.models.anthropic.thinking import (
     enforces_output,
     read_thinking,
     summarizes,
+    takes_effort,
     thinking_form,
 )
+from outlive.models.effort import BUDGETS, read_effort
 from outlive.models.errors import ModelNotSetUp, ModelUnavailable, RequestRefused
 from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.prices import facts
@@ -77,7 +81,11 @@ class AnthropicModel(SdkModel):
             self._wanted = read_thinking(environment.get("OUTLIVE_THINKING")) if thinking is None else thinking
         except ValueError as error:
             raise ModelNotSetUp(str(error)) from None
-        super().__init__(name, facts(name), _client(environment, silence))
+        self._effort = read_effort(environment)
+        if self._effort:
+            self._wanted = BUDGETS[self._effort]
+        _check(environment)
+        super().__init__(name, facts(name), lambda: _client(environment, silence))
         self._max_tokens = max_tokens or min(self._facts.output or UNKNOWN_MODEL_ANSWER_TOKENS, MAX_ANSWER_TOKENS)
         self._refused = (0, 0)
         """`thinking_from` of a request whose thinking was refused, and the number of its messages."""
@@ -109,6 +117,8 @@ class AnthropicModel(SdkModel):
         form |= {"model": self._model, "max_tokens": self._max_tokens}
         if request.output and self._takes_output:
             form[OUTPUT] = {"format": {"type": "json_schema", "schema": request.output.schema}}
+        if self._effort not in ("", "off") and takes_effort(self._model):
+            form[OUTPUT] = {**form.get(OUTPUT, {}), "effort": self._effort}
         if thinking and "budget_tokens" in thinking:
             most = self._facts.output or self._max_tokens + thinking["budget_tokens"]
             thinking["budget_tokens"] = min(thinking["budget_tokens"], most - MIN_ANSWER_TOKENS)
@@ -124,6 +134,7 @@ class AnthropicModel(SdkModel):
     async def _events(self, request: Request, reading: "_Reading") -> AsyncGenerator["RawMessageStreamEvent", None]:
         """The events of one answer. If the server refuses earlier thinking or an extra field, the request is repeated
         without it."""
+        await asyncio.to_thread(self.prepare)
         import anthropic
         import httpx2
 
@@ -353,14 +364,18 @@ def _summary(form: Any) -> Summary:
     return Summary(Opaque(PROVIDER, block), str(block["content"]), usage) if block else Summary(None, usage=usage)
 
 
-def _client(environment: Mapping[str, str], silence: float) -> "AsyncAnthropic":
-    try:
-        from anthropic import AsyncAnthropic, Timeout
-    except ImportError:
-        raise ModelNotSetUp("models of Anthropic need a package: pip install 'outlive[anthropic]'") from None
-    key, token = environment.get(KEY), environment.get(TOKEN)
-    if not key and not token:
+def _check(environment: Mapping[str, str]) -> None:
+    """Raise ModelNotSetUp if the SDK or a key is missing."""
+    if find_spec("anthropic") is None:
+        raise ModelNotSetUp("models of Anthropic need a package: pip install 'outlive[anthropic]'")
+    if not environment.get(KEY) and not environment.get(TOKEN):
         raise ModelNotSetUp(f"{KEY} is not set: export it, or put it into .env and run: outlive trust")
+
+
+def _client(environment: Mapping[str, str], silence: float) -> "AsyncAnthropic":
+    from anthropic import AsyncAnthropic, Timeout
+
+    key, token = environment.get(KEY), environment.get(TOKEN)
     client = AsyncAnthropic(
         api_key=key or None,
         auth_token=None if key else token,

@@ -9,7 +9,7 @@ from outlive.models.anthropic.form import EMPTY_MESSAGE, PROVIDER, Form, message
 from outlive.models.sanitize import apart, legal_id, own_summary, valid_name
 from outlive.request import Request
 
-LONGEST_ID, LONGEST_NAME = 64, 128
+MAX_ID_CHARS, MAX_NAME_CHARS = 64, 128
 EMPTY_ERROR = "[failed without a word]"
 BREAKPOINT = {"type": "ephemeral"}
 SUMMARY_BLOCK = "compaction"
@@ -86,10 +86,10 @@ def _is_blank(block: Form) -> bool:
 def _mended_block(block: Form) -> Form:
     match block["type"]:
         case "tool_use":
-            block["id"] = legal_id(block["id"], LONGEST_ID)
-            block["name"] = valid_name(block["name"], LONGEST_NAME)
+            block["id"] = legal_id(block["id"], MAX_ID_CHARS)
+            block["name"] = valid_name(block["name"], MAX_NAME_CHARS)
         case "tool_result":
-            block["tool_use_id"] = legal_id(block["tool_use_id"], LONGEST_ID)
+            block["tool_use_id"] = legal_id(block["tool_use_id"], MAX_ID_CHARS)
             if isinstance(block["content"], list):
                 block["content"] = [_mended_block(part) for part in block["content"]]
             elif block.get("is_error") and not block["content"].strip():

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-LEAST, USUAL = 1_024, 8_000
+MIN_BUDGET, USUAL = 1_024, 8_000
 """Tokens of a budget: the minimum, and the meaning of `on`."""
 ALWAYS_THINKING = ("fable", "mythos")
 _VERSION = re.compile(r"claude-(?P<line>[a-z]+)-(?P<major>\d{1,2})(?:-(?P<minor>\d{1,2}))?(?!\d)")
@@ -24,7 +24,7 @@ def thinking_form(name: str, wanted: int | None) -> dict[str, Any] | None:
     """The field `thinking`, or None to leave it out. `wanted`: None for the model's default, 0 off, else a budget."""
     line, version = version_of(name)
     if version < ADAPTIVE_FROM:
-        return {"type": "enabled", "budget_tokens": max(LEAST, wanted)} if wanted else None
+        return {"type": "enabled", "budget_tokens": max(MIN_BUDGET, wanted)} if wanted else None
     if wanted or (wanted is None and version >= UNASKED_FROM):
         return dict(ADAPTIVE)
     if wanted is None or version < UNASKED_FROM:
@@ -49,6 +49,11 @@ def summarizes(name: str) -> bool:
 def enforces_output(name: str) -> bool:
     """Whether the provider enforces an output format on answers of this model."""
     return version_of(name)[1] >= OUTPUT_FORMAT_FROM
+
+
+def takes_effort(name: str) -> bool:
+    """Whether the model is told an effort; older ones take a budget of tokens."""
+    return version_of(name)[1] >= ADAPTIVE_FROM
 
 
 def version_of(name: str) -> tuple[str, Version]:

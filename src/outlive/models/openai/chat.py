@@ -20,7 +20,7 @@ from outlive.models.openai.versions import takes_breakpoints
 from outlive.models.prices import facts
 from outlive.models.protocol import Reply, Stop, Usage
 from outlive.models.sanitize import kept_call
-from outlive.models.text_calls import FoundCalls, calls_in
+from outlive.models.written_calls.reading import FoundCalls, calls_in
 from outlive.request import Request
 from outlive.stream import ModelStreamEvent, TextDelta, ThinkingDelta, ToolCallStreaming
 
@@ -41,13 +41,17 @@ STOPS: dict[str, Stop] = {
 class ChatApi:
     """How one model is asked in the chat API. What its server refuses is left out of later requests."""
 
-    def __init__(self, model: str, max_tokens: int, *, window: int = 0, official: bool = False) -> None:
+    def __init__(
+        self, model: str, max_tokens: int, *, window: int = 0, official: bool = False, effort: str = ""
+    ) -> None:
         """`official`: OpenAI's own server, which knows newer names of options and enforces an output format."""
         self._model = model
         self._options: dict[str, Any] = {"stream_options": {"include_usage": True}}
         self._most, self._window = max_tokens, window
         self._limit_names: tuple[str, ...] = LIMIT_NAMES if official or facts(model).output else LIMIT_NAMES[::-1]
         """What this server may call the limit of an answer; those that it refused are gone."""
+        if effort:
+            self._options["reasoning_effort"] = effort
         self._breakpoints = takes_breakpoints(model)
         self._enforces_output = official
 
@@ -88,7 +92,7 @@ class ChatApi:
         if self._limit_names and any(name in said for name in LIMIT_NAMES):
             self._change_limit(said)
             return True
-        if "reasoning_effort" in said and request.tools and "reasoning_effort" not in options:
+        if "reasoning_effort" in said and request.tools and options.get("reasoning_effort") != "none":
             options["reasoning_effort"] = "none"  # with tools, this API accepts newer models only without reasoning
             return True
         return False

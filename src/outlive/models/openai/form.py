@@ -9,7 +9,7 @@ from outlive.models.sanitize import apart, legal_id, own_summary, valid_name
 from outlive.request import Request
 
 PROVIDER = "openai"
-LONGEST_ID, LONGEST_NAME = 40, 64
+MAX_ID_CHARS, MAX_NAME_CHARS = 40, 64
 EMPTY_MESSAGE = "[nothing that can be shown here]"
 NO_OUTPUT = "[no output]"
 EMPTY_ERROR = "[failed]\n"
@@ -68,7 +68,7 @@ def user_forms(message: Message, *, in_parts: bool = False) -> list[Form]:
     parts: list[Form] = []
     for result in results:
         if result.images:
-            parts.append(_text_part(f"[pictures of the result of {legal_id(result.call_id, LONGEST_ID)}]"))
+            parts.append(_text_part(f"[pictures of the result of {legal_id(result.call_id, MAX_ID_CHARS)}]"))
             parts += map(_image_part, result.images)
     pictured = bool(parts) or any(isinstance(block, Image) for block in message.blocks)
     text = _words(message)
@@ -96,8 +96,8 @@ def _in_parts(message: Form) -> Form:
 
 
 def _call_form(call: ToolCall) -> Form:
-    function = {"name": valid_name(call.name, LONGEST_NAME), "arguments": arguments_form(call)}
-    return {"id": legal_id(call.id, LONGEST_ID), "type": "function", "function": function}
+    function = {"name": valid_name(call.name, MAX_NAME_CHARS), "arguments": arguments_form(call)}
+    return {"id": legal_id(call.id, MAX_ID_CHARS), "type": "function", "function": function}
 
 
 def arguments_form(call: ToolCall) -> str:
@@ -111,7 +111,7 @@ def result_text(result: ToolResult) -> str:
 
 
 def _result_form(result: ToolResult) -> Form:
-    call_id = legal_id(result.call_id, LONGEST_ID)
+    call_id = legal_id(result.call_id, MAX_ID_CHARS)
     return {"role": "tool", "tool_call_id": call_id, "content": result_text(result)}
 
 

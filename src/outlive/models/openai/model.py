@@ -4,13 +4,16 @@ OpenAI's newer models are asked in the Responses API, everything else in the cha
 the other one is, from then on. Retries are in `outlive.models.retry`.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from outlive.models.answer_limit import MAX_REASONED_TOKENS, usual_limit
+from outlive.models.effort import read_effort
 from outlive.models.errors import ModelError, ModelNotSetUp, ModelUnavailable, RequestRefused
 from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.openai.chat import ChatApi
@@ -63,13 +66,15 @@ class OpenAIModel(SdkModel):
         """`responses`: whether to begin with the Responses API; by default as the model and the address want it."""
         known = facts(name)
         self._address = environment.get(ADDRESS) or DEFAULT_ADDRESS
-        client = _client(environment, self._address, silence)
-        super().__init__(name, replace(known, window=window or known.window), client)
+        key = _key(environment, self._address)
+        found = replace(known, window=window or known.window)
+        super().__init__(name, found, lambda: _client(environment, self._address, key, silence))
         official = is_official(self._address)
+        effort = read_effort(environment).replace("off", "none")
         most = max_tokens or usual_limit(known.output)
         reasoned = max_tokens or usual_limit(known.output, MAX_REASONED_TOKENS)
-        self._chat = ChatApi(name, most, window=self.window, official=official)
-        self._responses = ResponsesApi(name, reasoned, enforces_output=official)
+        self._chat = ChatApi(name, most, window=self.window, official=official, effort=effort)
+        self._responses = ResponsesApi(name, reasoned, enforces_output=official, effort=effort)
         first = wants_responses(name, self._address) if responses is None else responses
         self._api: ChatApi | ResponsesApi = self._responses if first else self._chat
         self._has_responses = True
@@ -88,6 +93,7 @@ class OpenAIModel(SdkModel):
 
     async def _events(self, api: ChatApi | ResponsesApi, request: Request) -> AsyncGenerator[Any, None]:
         """The events of one answer. Options that the server refuses are changed and the request repeated."""
+        await asyncio.to_thread(self.prepare)
         import openai
 
         for changes in range(MAX_OPTION_CHANGES + 1):
@@ -186,17 +192,22 @@ class OpenAIModel(SdkModel):
         return f"at {self._address} there is {nearest(self._model, names)}"
 
 
-def _client(environment: Mapping[str, str], address: str, silence: float) -> "AsyncOpenAI":
-    try:
-        from openai import AsyncOpenAI, Timeout
-    except ImportError:
-        raise ModelNotSetUp("models that speak OpenAI's API need a package: pip install 'outlive[openai]'") from None
+def _key(environment: Mapping[str, str], address: str) -> str:
+    """The key for an address. Raises ModelNotSetUp if it or the SDK is missing."""
+    if find_spec("openai") is None:
+        raise ModelNotSetUp("models that speak OpenAI's API need a package: pip install 'outlive[openai]'")
     key = environment.get(KEY) or (PLACEHOLDER_KEY if address != DEFAULT_ADDRESS else "")
     if not key:
         raise ModelNotSetUp(
             f"{KEY} is not set: export it, or put it into .env and run: outlive trust; "
             f"a local server needs {ADDRESS} instead"
         )
+    return key
+
+
+def _client(environment: Mapping[str, str], address: str, key: str, silence: float) -> "AsyncOpenAI":
+    from openai import AsyncOpenAI, Timeout
+
     client = AsyncOpenAI(
         api_key=key, base_url=address, timeout=Timeout(silence, connect=CONNECT_TIMEOUT_SECONDS), max_retries=0
     )

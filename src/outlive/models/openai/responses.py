@@ -36,12 +36,12 @@ ABOUT_ENCRYPTION = re.compile(r"encrypted content is not supported|reasoning\.en
 class ResponsesApi:
     """How one model is asked in the Responses API. What its server refuses is left out of later requests."""
 
-    def __init__(self, model: str, max_tokens: int, *, enforces_output: bool = False) -> None:
+    def __init__(self, model: str, max_tokens: int, *, enforces_output: bool = False, effort: str = "") -> None:
         self._model = model
         self._options: dict[str, Any] = {
             "store": False,
             "include": ["reasoning.encrypted_content"],
-            "reasoning": {"summary": "auto"},
+            "reasoning": {"summary": "auto"} | ({"effort": effort} if effort else {}),
             "max_output_tokens": max_tokens,
         }
         self._breakpoints = takes_breakpoints(model)
@@ -110,7 +110,9 @@ class ResponsesApi:
         if ABOUT_REASONING.search(said) and self._reasoning_from(request) < len(request.messages):
             self._refused = request.thinking_from, len(request.messages)
             return True
-        if ABOUT_SUMMARIES.search(said) and options.pop("reasoning", None):
+        if ABOUT_SUMMARIES.search(said) and options.get("reasoning", {}).pop("summary", None):
+            if not options["reasoning"]:
+                del options["reasoning"]
             return True
         return bool(ABOUT_ENCRYPTION.search(said) and options.pop("include", None))
 

@@ -10,10 +10,10 @@ from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, Tool
 from outlive.models.openai.form import (
     BREAKPOINT,
     EMPTY_MESSAGE,
-    LONGEST_ID,
-    LONGEST_NAME,
     MARKED_TURNS,
     MAX_BREAKPOINTS,
+    MAX_ID_CHARS,
+    MAX_NAME_CHARS,
     PROVIDER,
     Form,
     arguments_form,
@@ -108,8 +108,8 @@ def _parts(blocks: tuple[Block, ...]) -> Iterator[Form]:
 def _call_item(call: ToolCall) -> Form:
     return {
         "type": "function_call",
-        "call_id": legal_id(call.id, LONGEST_ID),
-        "name": valid_name(call.name, LONGEST_NAME),
+        "call_id": legal_id(call.id, MAX_ID_CHARS),
+        "name": valid_name(call.name, MAX_NAME_CHARS),
         "arguments": arguments_form(call),
     }
 
@@ -117,7 +117,7 @@ def _call_item(call: ToolCall) -> Form:
 def _result_item(result: ToolResult, in_parts: bool) -> Form:
     text = result_text(result)
     output = [_text_part(text), *map(_image_part, result.images)] if in_parts or result.images else text
-    return {"type": "function_call_output", "call_id": legal_id(result.call_id, LONGEST_ID), "output": output}
+    return {"type": "function_call_output", "call_id": legal_id(result.call_id, MAX_ID_CHARS), "output": output}
 
 
 def _message(role: str, part: Form) -> Form:

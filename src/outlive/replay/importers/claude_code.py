@@ -75,7 +75,7 @@ def only_goes_on(lines: list[TranscriptLine]) -> bool:
 
 
 def _usage(lines: list[TranscriptLine]) -> tuple[RecordedUsage, ...]:
-    """What each call cost, those on other branches too. The lines of one answer repeat it."""
+    """The usage of each call, also on other branches. The lines of one answer repeat it."""
     found: dict[str, RecordedUsage] = {}
     for line in lines:
         value = line.value
@@ -148,7 +148,7 @@ def _is_said(value: dict[str, Any]) -> bool:
 
 
 def _by_the_program(blocks: Iterable[Block]) -> Iterable[Block]:
-    """The same blocks, with texts marked as not the user's words."""
+    """The blocks, with their texts marked as not the user's words."""
     return (injected(block.text) if isinstance(block, Text) else block for block in blocks)
 
 

@@ -26,12 +26,12 @@ WAL_HEADER = 32
 """Bytes at the start of a write-ahead log that change when it starts over."""
 COPY_ATTEMPTS = 10
 """How often a database is copied that changes meanwhile."""
-LARGEST_ROW = 64 * 2**20
-LARGEST_SESSION = 512 * 2**20
+MAX_ROW_BYTES = 64 * 2**20
+MAX_SESSION_BYTES = 512 * 2**20
 """Bytes of a session that are read."""
 TIME_LIMIT = 60.0
 """Seconds for all queries: a planted database can make them arbitrarily slow."""
-MOST_SESSIONS = 10_000
+MAX_SESSIONS = 10_000
 NAMED_SESSIONS = 5
 """Sessions that an error names."""
 _TABLES = {"session", "message", "part"}
@@ -67,7 +67,7 @@ def sessions(database: Path) -> list[SessionRow]:
         rows = connection.execute(
             "SELECT id, directory, time_updated FROM session WHERE parent_id IS NULL "
             "ORDER BY time_updated DESC LIMIT ?",
-            [MOST_SESSIONS],
+            [MAX_SESSIONS],
         ).fetchall()
         return [_row(connection, *row) for row in rows]
 
@@ -82,7 +82,7 @@ def _row(connection: sqlite3.Connection, id: str, folder: str, updated: Any) -> 
 
 @contextmanager
 def _opened(database: Path) -> Iterator[sqlite3.Connection]:
-    """A copy of the database, open; its files are gone already. Raises ImportRefused."""
+    """Open a copy of the database; the files of the copy are already deleted. Raises ImportRefused."""
     try:
         with TemporaryDirectory(prefix="outlive-") as folder:
             copy = Path(folder, "copy.db")
@@ -103,7 +103,7 @@ def _opened(database: Path) -> Iterator[sqlite3.Connection]:
 
 def _prepare(connection: sqlite3.Connection, database: Path) -> None:
     """Bound what a planted database can do, and read from it once so that all files are open."""
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_ROW)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_ROW_BYTES)
     until = time.monotonic() + TIME_LIMIT
     connection.set_progress_handler(lambda: time.monotonic() > until, 10_000)
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
@@ -176,7 +176,7 @@ def _messages(connection: sqlite3.Connection, session: str, where: str, damaged:
     rows = connection.execute(
         "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", [session]
     ).fetchall()
-    budget = LARGEST_SESSION
+    budget = MAX_SESSION_BYTES
     for id, data in rows:
         parts: list[Form] = []
         try:
@@ -191,7 +191,7 @@ def _messages(connection: sqlite3.Connection, session: str, where: str, damaged:
         except sqlite3.DatabaseError as error:
             damaged.append(f"{where}, message {id}: cannot be read ({error})")
         if budget < 0:
-            raise ImportRefused(f"{where}: has more than {LARGEST_SESSION // 2**20} MiB")
+            raise ImportRefused(f"{where}: has more than {MAX_SESSION_BYTES // 2**20} MiB")
         info = _form(data)
         if info is None:
             damaged.append(f"{where}, message {id}: not a JSON object")

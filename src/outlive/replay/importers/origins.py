@@ -1,4 +1,4 @@
-"""Who recorded texts in the user's turn are from, told by their markup: other programs record no origin."""
+"""The origin of recorded texts in the user's turn, read from their markup: other programs do not record it."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -83,7 +83,7 @@ def _parts(message: Form) -> list[Form]:
 
 
 def _is_left_out(message: Form) -> bool:
-    """Whether it is a summary of opencode's own, or an answer that failed, which it does not send."""
+    """Whether opencode does not send the message: its own summaries and failed answers."""
     info = _info(message)
     if info.get("summary"):
         return True

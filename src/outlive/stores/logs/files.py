@@ -7,7 +7,7 @@ file keeps out a second writer and is released when its process dies.
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -78,10 +78,10 @@ class FileLogStore:
         finally:
             tail.close()
 
-    def state(self) -> object:
+    def state(self) -> Mapping[str, object]:
         with errors_named("reading", self.folder):
             entries = os.scandir(self.folder) if self.folder.is_dir() else ()
-            return frozenset((entry.name, *_size_and_time(entry)) for entry in entries)
+            return {session_of(entry.name) or entry.name: _size_and_time(entry) for entry in entries}
 
     def tail(self, session: str) -> "FileLogTail":
         path = self.path(session)
@@ -155,7 +155,7 @@ class FileLogStore:
         """Nothing is held open between calls; writers are closed on their own."""
 
     def _unknown(self, session: str) -> UnknownSession:
-        return UnknownSession(f"no session {session!r} in {self.folder}; list them with: outlive session list")
+        return UnknownSession(f"no session {session!r} in {self.folder}")
 
     def _info(self, name: str) -> SessionInfo | None:
         if not name.endswith(".jsonl") or name.startswith("."):
@@ -189,7 +189,7 @@ class FileLogTail:
         self._line = 0
 
     def read(self, *, to_end: bool = False) -> Log:
-        """`to_end`: also a last line without an end, which nobody will finish."""
+        """`to_end`: also read a last line without a line end; no writer will finish it."""
         with errors_named("reading", self._path):
             refuse_too_large(str(self._path), os.fstat(self._file.fileno()).st_size)
             if not to_end and not _same_file(self._path, self._file.fileno()):
@@ -255,9 +255,7 @@ def _lock(descriptor: int, session: str) -> None:
             return
         except BlockingIOError:
             time.sleep(_LOCK_PAUSE)
-    raise SessionBusy(
-        f"session {session!r} is open in another process; close it there, or fork it: outlive session fork"
-    )
+    raise SessionBusy(f"session {session!r} is open in another process", hint="close it there, or fork it")
 
 
 def _is_locked(descriptor: int) -> bool:

@@ -12,7 +12,7 @@ StoreError
 └── DamagedBlob      a large text is missing or is not what was written
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, Self
 
 import msgspec
@@ -137,8 +137,8 @@ class LogStore(Protocol):
         Raises UnknownSession, and SessionTooLarge.
         """
 
-    def state(self) -> object:
-        """Compares unequal to an earlier one if a session was begun, went on or was replaced since. Cheap."""
+    def state(self) -> Mapping[str, object]:
+        """By session, a value that differs once the session went on or was replaced. Cheap."""
 
     def tail(self, session: str) -> LogTail:
         """Read the session's own events as they are written. Raises UnknownSession."""

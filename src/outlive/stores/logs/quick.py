@@ -16,8 +16,8 @@ from outlive.stores.logs.names import file_name
 
 VERSION = 9
 """`outlive.events.VERSION`; a test compares them."""
-LARGEST_LOG = 1 << 30
-LONGEST_LINE = 16 * 2**20
+MAX_LOG_BYTES = 1 << 30
+MAX_LINE_BYTES = 16 * 2**20
 _APPEND = os.O_RDWR | os.O_APPEND
 
 
@@ -60,9 +60,9 @@ def _opened(path: Path, *, durable: bool) -> int:
 def _last_event(path: Path, descriptor: int) -> int | None:
     """The id of the last event, 0 in an empty file; None if the file was replaced or cannot be read."""
     held, found = os.fstat(descriptor), path.lstat()
-    if (found.st_dev, found.st_ino) != (held.st_dev, held.st_ino) or held.st_size > LARGEST_LOG:
+    if (found.st_dev, found.st_ino) != (held.st_dev, held.st_ino) or held.st_size > MAX_LOG_BYTES:
         return None
-    for line in last_lines(descriptor, longest=LONGEST_LINE):
+    for line in last_lines(descriptor, longest=MAX_LINE_BYTES):
         try:
             event = json.loads(line)
         except ValueError:

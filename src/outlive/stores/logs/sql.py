@@ -8,7 +8,7 @@ import hashlib
 import os
 import secrets
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -67,8 +67,9 @@ class SQLLogStore:
     def read(self, session: str) -> Log:
         return self.tail(session).read()
 
-    def state(self) -> object:
-        return self._read(lambda connection: connection.rows("SELECT id, writer, heard FROM outlive_sessions"))
+    def state(self) -> Mapping[str, object]:
+        rows = self._read(lambda connection: connection.rows("SELECT id, writer, heard FROM outlive_sessions"))
+        return {session: (writer, heard) for session, writer, heard in rows}
 
     def tail(self, session: str) -> "SQLLogTail":
         self._read(lambda connection: self._known(connection, session))
@@ -196,7 +197,7 @@ class SQLLogStore:
     def _known(self, connection: Connection, session: str) -> None:
         file_name(session)
         if _writer(connection, session) is None:
-            raise UnknownSession(f"no session {session!r} in {self.url}; list them with: outlive session list")
+            raise UnknownSession(f"no session {session!r} in {self.url}")
 
     def _now(self, connection: Connection) -> float:
         return self.database.now(connection).timestamp()
@@ -268,8 +269,7 @@ def _refuse_busy(connection: Connection, session: str, now: float) -> None:
     if writer := _living_writer(connection, session, now, " FOR UPDATE"):
         host, process, _ = writer.split(" ")
         raise SessionBusy(
-            f"session {session!r} is open in another process ({process} on {host}); close it there, or fork it: "
-            "outlive session fork"
+            f"session {session!r} is open in another process ({process} on {host})", hint="close it there, or fork it"
         )
 
 

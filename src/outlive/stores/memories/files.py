@@ -93,7 +93,7 @@ class FileMemoryStore:
         with self._mutex, errors_named("cannot write", target):
             if not self.path.is_dir() or (not glance and differs() is None):
                 return False
-            with self.folder.locked():  # once more, now that nobody else can change what it is made of
+            with self.folder.locked():  # once more, now that the lock keeps other writers out
                 if (difference := differs()) is None:
                     return False
                 found, wanted = difference
@@ -229,7 +229,7 @@ class FileMemoryStore:
         lines = b"".join(encode_step(step) + b"\n" for step in draft.recorded)
         unseen = self._state() != self._seen
         if files or lines:
-            folder.vouch(filter(None, draft.after.values()))
+            folder.trust_written(filter(None, draft.after.values()))
             folder.commit(files, lines)
             with suppress(OSError):  # it has happened; the next writer carries it out
                 folder.carry_out()

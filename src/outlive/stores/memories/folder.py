@@ -10,12 +10,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from outlive.stores.disk import FileState, read_bytes
+from outlive.stores.file_index import FileEntry
 from outlive.stores.memories.names import is_slug
+from outlive.stores.memories.protocol import REPAIR
 from outlive.stores.memories.records import MAX_MEMORY_BYTES, Memory, Scope
 from outlive.stores.memories.table import MemoryTable
 from outlive.stores.memories.text import parse
 from outlive.stores.memories.trust import MemoryTrust
-from outlive.stores.record_folder import FileEntry, RecordFolder
+from outlive.stores.record_folder import RecordFolder
 
 _MAX_TOKEN_FILE_BYTES = 64 * 1024
 """Bytes of the file with the tokens."""
@@ -30,7 +32,7 @@ class MemoryFolder(RecordFolder[MemoryEntry]):
 
     folders = ("", "archive")
     largest = MAX_MEMORY_BYTES
-    doctor = "outlive memory doctor --repair"
+    repair = REPAIR
 
     def __init__(self, path: Path, scope: Scope, trust: MemoryTrust, *, durable: bool) -> None:
         super().__init__(path, MemoryEntry, durable=durable)
@@ -90,7 +92,7 @@ class MemoryFolder(RecordFolder[MemoryEntry]):
 
     # -- whose they are --------------------------------------------------------------------------------
 
-    def vouch(self, memories: Iterable[Memory]) -> None:
+    def trust_written(self, memories: Iterable[Memory]) -> None:
         """Record that the memories about to be written are the user's. Only for the holder of the lock."""
         self.trust.wrote(memories, first=not self.entries and not self.damaged, keep=self._keep_token)
 

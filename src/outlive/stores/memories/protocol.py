@@ -17,12 +17,15 @@ from outlive.stores.tasks.protocol import Problem
 
 T = TypeVar("T")
 
+REPAIR = "repair_memories"
+"""The code of what a repair of the store sets right."""
+
 
 def unread(where: str, error: StoreError) -> Problem:
     """The report about an unreadable record. A record of a newer outlive is not damaged: it stays."""
     if isinstance(error, FutureVersion):
-        return Problem(where, str(error), "upgrade outlive, which reads it; --repair leaves it where it is")
-    return Problem(where, str(error), "outlive memory doctor --repair sets it apart", repairable=True)
+        return Problem(where, str(error), "upgrade outlive, which reads it; a repair leaves it in place")
+    return Problem(where, str(error), "repair it, which sets it apart", repairable=True, code=REPAIR)
 
 
 class MemoryReader(Protocol):
@@ -101,7 +104,7 @@ class MemoryStore(Protocol):
         """Quarantine one record, readable or not; returns its new place."""
 
     def adopt(self) -> None:
-        """The user vouches for everything in the store, wherever it came from."""
+        """Record that the user trusts everything in the store, wherever it came from."""
 
     def disown(self) -> bool:
         """Withdraw that; False if there was nothing to withdraw."""

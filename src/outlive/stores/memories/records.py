@@ -39,19 +39,19 @@ class Provenance(msgspec.Struct, frozen=True, omit_defaults=True):
     session: str = ""
     event: int = 0
     confirmed: bool = False
-    """The user confirmed it although somebody else said it."""
-    foreign: bool = False
+    """The user confirmed it although the user did not say it."""
+    untrusted: bool = msgspec.field(default=False, name="foreign")
     """Computed, never stored: it came with its folder, and this home does not confirm its provenance."""
 
     @property
     def by(self) -> Who:
         """Who said it, as far as that is known here."""
-        return "tool" if self.foreign else self.who
+        return "tool" if self.untrusted else self.who
 
     @property
     def agreed(self) -> bool:
         """Whether the user confirmed it, as far as that is known here."""
-        return self.confirmed and not self.foreign
+        return self.confirmed and not self.untrusted
 
     @property
     def is_users(self) -> bool:
@@ -75,7 +75,6 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     provenance: Provenance = Provenance()
     created: datetime
     updated: datetime
-    last_used: datetime | None = None
     supersedes: tuple[str, ...] = ()
     """Slugs of memories that this one replaces. They are kept but no longer selected."""
     derived_from: tuple[str, ...] = ()
@@ -116,9 +115,9 @@ class MemoryStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def unmarked(memory: Memory) -> Memory:
-    """The memory as it is stored: `foreign` depends on the reader."""
+    """The memory as it is stored: `untrusted` depends on the reader."""
     source = memory.provenance
-    return replace(memory, provenance=replace(source, foreign=False)) if source.foreign else memory
+    return replace(memory, provenance=replace(source, untrusted=False)) if source.untrusted else memory
 
 
 def mended(memory: Memory) -> Memory:
@@ -171,7 +170,7 @@ def in_utc(memory: Memory) -> Memory:
     """The memory with all times in UTC."""
     moments = {
         name: as_utc(value)
-        for name in ("created", "updated", "last_used", "archived")
+        for name in ("created", "updated", "archived")
         if isinstance(value := getattr(memory, name), datetime) and value.tzinfo is not UTC
     }
     return replace(memory, **moments) if moments else memory

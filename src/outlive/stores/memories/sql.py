@@ -86,7 +86,7 @@ class SQLMemoryStore:
                 taken=self._mirror.lowered.__contains__,
             )
             result = work(draft)
-            self._mirror.vouch(connection, filter(None, draft.after.values()))
+            self._mirror.trust_written(connection, filter(None, draft.after.values()))
             done[:] = _commit(connection, draft)
             return result
 
@@ -232,7 +232,7 @@ class _Mirror:
             memory = replace(memory, archived=memory.updated if archived else None)
         self.table.put(slug, self.trust.seen(memory))
 
-    def vouch(self, connection: Connection, memories: Iterable[Memory]) -> None:
+    def trust_written(self, connection: Connection, memories: Iterable[Memory]) -> None:
         """Record that the memories about to be written are the user's."""
         self.trust.wrote(memories, first=self.made_here and not self._rows, keep=partial(_keep_token, connection))
 

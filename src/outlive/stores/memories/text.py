@@ -27,7 +27,7 @@ from outlive.stores.memories.records import (
 )
 
 MAX_YAML_CHARS = 16_000
-"""Characters of a frontmatter that somebody wrote by hand; the parser takes long for some of the longer ones."""
+"""Characters of a frontmatter written by hand; the parser is slow for some longer ones."""
 _FENCE = "---"
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:[ ./-][A-Za-z0-9_]+)*")
 _UNPLAIN = re.compile(r"(?i)y|n|yes|no|on|off|true|false|null")
@@ -38,9 +38,11 @@ _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*): (.+)")
 _MAX_NODES = 2_000
 _KEYS = (
-    *("name", "description", "type", "scope", "keys", "date", "provenance", "created", "updated", "last_used"),
+    *("name", "description", "type", "scope", "keys", "date", "provenance", "created", "updated"),
     *("supersedes", "derived_from", "archived", "revision", "version"),
 )
+_OBSOLETE = ("last_used",)
+"""Keys of older versions: read over, and not written again."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -63,7 +65,7 @@ def render(memory: Memory) -> bytes:
 
 
 def parse(raw: bytes, *, slug: str, where: str, written: datetime = _EPOCH) -> Memory:
-    """Read such a file, or one that somebody wrote by hand; `written` dates it where it does not say."""
+    """Read such a file, or one written by hand; `written` is the date of a file without one."""
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
@@ -136,7 +138,7 @@ def _yaml(front: str, where: str) -> dict[str, Any]:
 
 
 def _refuse_bombs(form: Any, where: str) -> None:
-    """Aliases can make a small file stand for an endless one."""
+    """Refuse frontmatter that aliases expand without bound."""
     pending, seen = [form], 0
     while pending:
         value = pending.pop()
@@ -168,12 +170,11 @@ def _memory(form: dict[str, Any], body: str, slug: str, written: datetime) -> Me
         "provenance": _provenance(form),
         "created": created,
         "updated": _moment(form, "updated") or max(created, written),
-        "last_used": _moment(form, "last_used"),
         "supersedes": _texts(form, "supersedes"),
         "derived_from": _texts(form, "derived_from"),
         "archived": _moment(form, "archived"),
         "revision": _text(form, "revision") or 1,
-        "extra": {str(key): value for key, value in form.items() if key not in _KEYS},
+        "extra": {str(key): value for key, value in form.items() if key not in (*_KEYS, *_OBSOLETE)},
     }
     return msgspec.convert(fields, Memory, strict=False)
 

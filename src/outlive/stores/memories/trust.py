@@ -67,16 +67,16 @@ class MemoryTrust:
         return self._told != before
 
     def seen(self, memory: Memory) -> Memory:
-        """The memory, marked as foreign unless the home confirms it."""
-        foreign = not self._everything and _digest(memory) not in self._digests
-        if memory.provenance.foreign == foreign:
+        """The memory, marked as untrusted unless the home confirms it."""
+        untrusted = not self._everything and _digest(memory) not in self._digests
+        if memory.provenance.untrusted == untrusted:
             return memory
-        return replace(memory, provenance=replace(memory.provenance, foreign=foreign))
+        return replace(memory, provenance=replace(memory.provenance, untrusted=untrusted))
 
     def wrote(self, memories: Iterable[Memory], *, first: bool, keep: Callable[[str], None]) -> None:
-        """Confirm what is written here now, unless it is foreign itself; the whole store if it is the `first` in it.
+        """Confirm what is written here now, unless it is untrusted; the whole store if it is the `first` in it.
         `keep` puts a new token into the store."""
-        mine = [] if self._everything else [_digest(memory) for memory in memories if not memory.provenance.foreign]
+        mine = [] if self._everything else [_digest(memory) for memory in memories if not memory.provenance.untrusted]
         if mine:
             with suppress(StoreUnavailable):  # it holds as long as this process
                 self._say([BEGUN] if first else mine, keep)

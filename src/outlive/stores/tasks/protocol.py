@@ -73,6 +73,7 @@ class Problem(msgspec.Struct, frozen=True):
     """The file, table or row."""
     what: str
     remedy: str
+    """The way out, without commands; a face adds those for the code."""
     repairable: bool = False
     """`repair` fixes it."""
     harmless: bool = False
@@ -80,6 +81,8 @@ class Problem(msgspec.Struct, frozen=True):
     lost: bool = False
     """The audit trail mentions the task, but it is missing."""
     task: int | None = None
+    code: str = ""
+    data: dict[str, str | int | tuple[int, ...]] = {}
 
 
 class TaskReader(Protocol):

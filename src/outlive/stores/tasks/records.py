@@ -31,6 +31,9 @@ STALE_LEASE = timedelta(days=30)
 MAX_TASK_BYTES = 16 * MIB
 """Size of the JSON form."""
 MAX_DEPENDENCIES = 10_000
+REPAIR = "repair_tasks"
+"""The code of errors and problems that a repair of the store sets right."""
+NO_NEW_TASKS = "repair it; until then no task can be created"
 """Direct dependencies of one task."""
 
 
@@ -128,9 +131,7 @@ def wrong_mark(mark: int, known: Callable[[], int]) -> str | None:
 
 
 def damaged_mark(where: str, wrong: str) -> DamagedRecord:
-    return DamagedRecord(
-        f"{where}: {wrong}. Nothing was changed", hint="`outlive task doctor` can set it right", code="repair"
-    )
+    return DamagedRecord(f"{where}: {wrong}. Nothing was changed", hint="a repair sets it right", code=REPAIR)
 
 
 def check_reserve(high_water: int) -> None:

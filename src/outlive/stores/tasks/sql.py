@@ -13,7 +13,7 @@ from typing import TypeVar
 from outlive.stores.sql.database import Connection, Database
 from outlive.stores.sql.migrations import bring_up_to_date
 from outlive.stores.tasks.protocol import Problem, TaskReader, TaskWriter, Watch
-from outlive.stores.tasks.records import highest_id, wrong_mark
+from outlive.stores.tasks.records import NO_NEW_TASKS, REPAIR, highest_id, wrong_mark
 from outlive.stores.tasks.sql_transaction import OPEN_DEPENDENCIES, SQLTransaction, known_ids
 
 T = TypeVar("T")
@@ -71,20 +71,27 @@ class SQLTaskStore:
         bring_up_to_date(self.database)
         wrong, _ = self.database.read(lambda connection: _mark(self.database, connection))
         if wrong:
-            remedy = "outlive task doctor --repair; until then no task can be created"
-            problems.append(Problem(f"{self.url}, outlive_task_ids", wrong, remedy, repairable=True))
-        what, remedy = "the number of unfinished dependencies is wrong", "outlive task doctor --repair"
+            where = f"{self.url}, outlive_task_ids"
+            problems.append(Problem(where, wrong, NO_NEW_TASKS, repairable=True, code=REPAIR))
+        what, remedy = "the number of unfinished dependencies is wrong", "repair it"
         problems += [
-            Problem(f"{self.url}, row {number} of outlive_tasks", what, remedy, repairable=True, task=number)
+            Problem(
+                f"{self.url}, row {number} of outlive_tasks", what, remedy, repairable=True, task=number, code=REPAIR
+            )
             for number in self.database.read(_miscounted)
         ]
         what = "the audit trail knows this task, but its row is gone"
-        remedy = "restore it from a backup; `outlive task delete --help` says how to go on without it"
+        remedy = "restore it from a backup"
         problems += [
-            Problem(f"{self.url}, row {number} of outlive_tasks", what, remedy, lost=True, task=number)
+            Problem(
+                f"{self.url}, row {number} of outlive_tasks", what, remedy, lost=True, task=number, code="lost_task"
+            )
             for number in self.database.read(_lost)
         ]
         return problems
+
+    def _row(self, number: int) -> str:
+        return f"{self.url}, row {number} of outlive_tasks"
 
     def repair(self) -> list[str]:
         bring_up_to_date(self.database)

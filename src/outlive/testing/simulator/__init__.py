@@ -8,11 +8,11 @@ sim.verify()
 
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import SimulatedModel
-from outlive.testing.simulator.refusal import Refusal
 from outlive.testing.simulator.schedule import Faults
 from outlive.testing.simulator.seen import ReportedUsage, SeenCall, SeenRequest, SeenResult
 from outlive.testing.simulator.simulator import Brain, Simulator
 from outlive.testing.simulator.steps import Call, Say, Step, Think, call, calls, say, think
+from outlive.testing.simulator.verdict import Refusal
 
 __all__ = [
     "Brain",

@@ -16,7 +16,7 @@ from outlive.testing.simulator.tokens import tokens_of
 LOOKBACK_BLOCKS = 20
 CACHE_STEP_TOKENS = 128
 SHORT, HALF_HOUR, LONG = 300.0, 1800.0, 3600.0
-MOST_WRITES, MOST_READS = 4, 80
+MAX_WRITES, MAX_READS = 4, 80
 """OpenAI: breakpoints of a request that are written, and that are considered for reading."""
 
 
@@ -84,8 +84,8 @@ class PromptCache:
         places = _places(salt, pieces)
         explicit = [index for index, piece in enumerate(pieces) if piece.lifetime is not None]
         ends = [index for index, piece in enumerate(pieces) if piece.ends_message] if implicit else []
-        written = {*explicit[-(MOST_WRITES - implicit) :], *ends[-1:]}
-        considered = {*explicit[-MOST_READS:], *(ends[-1:] if explicit else ends[-MOST_READS:])}
+        written = {*explicit[-(MAX_WRITES - implicit) :], *ends[-1:]}
+        considered = {*explicit[-MAX_READS:], *(ends[-1:] if explicit else ends[-MAX_READS:])}
         with self._lock:
             long_enough = [index for index in considered if places[index].tokens >= self.minimum]
             found = max((index for index in long_enough if self._alive(places[index].prefix)), default=-1)

@@ -4,9 +4,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Step
+from outlive.testing.simulator.verdict import RuleBroken
 
 NOTHING = Step(())
 

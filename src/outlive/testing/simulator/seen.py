@@ -115,7 +115,7 @@ class SeenRequest:
         turns = [message["content"] for message in self.messages if message["role"] == "user"]
         return tuple(text for content in turns for text in _plain(content))
 
-    def spoken(self) -> tuple[str, ...]:
+    def texts(self) -> tuple[str, ...]:
         """Return the texts of the user's and the assistant's messages, in order."""
         turns = [message["content"] for message in self.messages if message["role"] in ("user", "assistant")]
         return tuple(text for content in turns for text in _plain(content))

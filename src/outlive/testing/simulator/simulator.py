@@ -14,19 +14,18 @@ from outlive.testing.simulator.answer import Answer, characters_for, cut_to
 from outlive.testing.simulator.anthropic.side import AnthropicSide
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.cache import CachedPiece, PromptCache
-from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import KNOWN, SimulatedModel
 from outlive.testing.simulator.openai.responses_side import ResponsesSide
 from outlive.testing.simulator.openai.side import OpenAISide
 from outlive.testing.simulator.play import Play
-from outlive.testing.simulator.refusal import Refusal, RuleBroken
 from outlive.testing.simulator.schedule import Faults
 from outlive.testing.simulator.seen import RESPONSES_COMPACT, ReportedUsage, SeenRequest
 from outlive.testing.simulator.server import Server, WireReply
 from outlive.testing.simulator.steps import Step
 from outlive.testing.simulator.summary import Summarize, first_words
 from outlive.testing.simulator.tokens import compact, tokens_of
+from outlive.testing.simulator.verdict import CheckedRequest, Refusal, RuleBroken
 
 Brain: TypeAlias = Callable[[SeenRequest], Step]
 Side: TypeAlias = AnthropicSide | OpenAISide | ResponsesSide

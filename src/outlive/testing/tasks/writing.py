@@ -70,7 +70,7 @@ class Writing:
     def test_a_mark_far_beyond_all_ids_is_damage_that_repair_heals(self, store: TaskStore, other: TaskStore) -> None:
         (one,) = add(store, "one")
         store.write(lambda tx: tx.reserve(MAX_ID // 2))
-        with pytest.raises(DamagedRecord, match="outlive task doctor"):
+        with pytest.raises(DamagedRecord, match="a repair sets it right"):
             add(other, "never acknowledged")
         assert ids(find(store)) == [one]
         assert [problem.repairable for problem in other.check()] == [True]

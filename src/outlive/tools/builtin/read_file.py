@@ -8,8 +8,7 @@ from typing import Annotated, BinaryIO
 from msgspec import Meta, Struct
 
 from outlive.secrets import KeyLines, Masker
-from outlive.tools.files.images import MAX_IMAGE_BYTES as LARGEST_IMAGE
-from outlive.tools.files.images import image, media_type, problem
+from outlive.tools.files.images import MAX_IMAGE_BYTES, image, media_type, problem
 from outlive.tools.files.open_files import (
     MAX_HASHED_BYTES,
     PEEK_BYTES,
@@ -93,7 +92,7 @@ def _recoded(given: ReadFileInput, file: BinaryIO, how: Coding, size: int, mask:
 
 
 def _picture(path: str, file: BinaryIO, kind: str, size: int) -> ToolOutcome:
-    raw = file.read(LARGEST_IMAGE + 1)
+    raw = file.read(MAX_IMAGE_BYTES + 1)
     if why := problem(raw, kind):
         raise ToolError(f"{path} ({kind}, {size_text(size)}) {why}; make another one of it with bash first")
     return ToolOutcome(f"[{path}: {kind}, {size_text(size)}]", images=(image(raw, kind),))

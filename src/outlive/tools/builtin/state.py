@@ -16,7 +16,7 @@ MAX_TEXT_CHARS = 2000
 """Characters of one text of the plan."""
 MAX_PLAN_CHARS = 10_000
 """Characters of all steps."""
-SHORTEST_DIRECTIVE, LONGEST_DIRECTIVE = 4, 1000
+MIN_DIRECTIVE_CHARS, MAX_DIRECTIVE_CHARS = 4, 1000
 
 Which = int | str
 """A step by its number or its text."""
@@ -148,9 +148,9 @@ class AddDirective(Tool[AddDirectiveInput]):
 def _quoted(text: str, context: ToolContext) -> str:
     """The user's exact words; the quote may differ in white space only."""
     text = text.strip()
-    if not SHORTEST_DIRECTIVE <= len(text) <= LONGEST_DIRECTIVE:
+    if not MIN_DIRECTIVE_CHARS <= len(text) <= MAX_DIRECTIVE_CHARS:
         raise ToolError(
-            f"a directive has {SHORTEST_DIRECTIVE} to {LONGEST_DIRECTIVE:,} characters, this has {len(text):,}"
+            f"a directive has {MIN_DIRECTIVE_CHARS} to {MAX_DIRECTIVE_CHARS:,} characters, this has {len(text):,}"
         )
     pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, text.split())) + r"(?!\w)")
     for words in context.session.user_words():

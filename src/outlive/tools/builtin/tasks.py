@@ -12,7 +12,7 @@ from outlive.tasks import rules
 from outlive.tasks.drawing.marks import MARKS, words
 from outlive.tasks.graph import Completion, TaskGraph
 from outlive.tasks.listing import DEFAULT_BUDGET_TOKENS, fits, listing
-from outlive.tasks.lookup import OPEN_TASKS
+from outlive.tasks.queries import OPEN_TASKS
 from outlive.tasks.refs import Ref, some
 from outlive.tools.builtin.task_context import (
     LEASE_DURATION,

@@ -24,7 +24,7 @@ from outlive.errors import OutliveError
 from outlive.printable import one_line
 from outlive.secrets import Masker
 from outlive.tools.errors import ToolError
-from outlive.tools.mcp.results import foreign
+from outlive.tools.mcp.results import untrusted_text
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -36,9 +36,9 @@ START_TIMEOUT_SECONDS = 60.0
 """Until a server has told its tools: `npx` may have to fetch it first."""
 LIST_TIMEOUT_SECONDS = 10.0
 CLOSE_TIMEOUT_SECONDS = 5.0
-MOST_STARTS, STARTS_WITHIN = 3, 600.0
+MAX_STARTS, STARTS_WITHIN = 3, 600.0
 """How often a server is started within so many seconds."""
-MOST_TOOLS, MOST_PAGES, LONGEST_LIST = 2_000, 50, 8 * 2**20
+MAX_TOOLS, MAX_PAGES, MAX_LIST_BYTES = 2_000, 50, 8 * 2**20
 MAX_MESSAGE_CHARS = 400
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
@@ -64,13 +64,13 @@ class ServerConnection:
         self.problem = ""
         """Why it ended or failed, in our words."""
         self.details = ""
-        """What it said about that, bounded and masked; foreign, so that notes of the harness do not repeat it."""
+        """What it said about that, bounded and masked. It is untrusted: notes of the harness do not repeat it."""
         self.tools: dict[str, RemoteTool] = {}
         self.unusable = 0
         """Tools whose names no rule can spell: they are not offered."""
         self.instructions = ""
         self._root, self._note, self._mask = root, note, mask
-        self._starts: deque[float] = deque(maxlen=MOST_STARTS)
+        self._starts: deque[float] = deque(maxlen=MAX_STARTS)
         self._task: asyncio.Task[None] | None = None
         self._settled = asyncio.Event()
         """It is ready, or will not be."""
@@ -83,7 +83,7 @@ class ServerConnection:
         if self._task is not None and not self._task.done():
             return
         now = time.monotonic()
-        if len(self._starts) == MOST_STARTS and now - self._starts[0] < STARTS_WITHIN:
+        if len(self._starts) == MAX_STARTS and now - self._starts[0] < STARTS_WITHIN:
             return
         self._starts.append(now)
         self.state, self.problem, self.details = "starting", "", ""
@@ -102,7 +102,7 @@ class ServerConnection:
         if self.state == "starting":
             raise ToolError(f"MCP server {self.name} is still starting; try again later")
         if self.state != "ready":
-            details = f"\n{foreign(self.name, self.details)}" if self.details else ""
+            details = f"\n{untrusted_text(self.name, self.details)}" if self.details else ""
             raise ToolError(f"{self._obituary()}{details}")
 
     async def refresh(self) -> None:
@@ -128,7 +128,7 @@ class ServerConnection:
             if self._over.is_set() or _is_lost(error):
                 self._over.set()
                 message = f"MCP server {self.name} was lost; {tool} may have been done or not. {self._next_start()}"
-            raise ToolError(f"{message}\n{foreign(self.name, self._said(error))}") from None
+            raise ToolError(f"{message}\n{untrusted_text(self.name, self._said(error))}") from None
 
     async def close(self) -> None:
         """End it: by itself within bounds, else by force."""
@@ -203,9 +203,9 @@ class ServerConnection:
 
     async def _list(self, client: "Client") -> None:
         found: dict[str, RemoteTool] = {}
-        unusable, room = 0, LONGEST_LIST
+        unusable, room = 0, MAX_LIST_BYTES
         cursor: str | None = None
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             page = await client.list_tools(cursor=cursor)
             for tool in page.tools:
                 hints = tool.annotations
@@ -218,9 +218,9 @@ class ServerConnection:
                 if room >= 0:
                     found[tool.name] = RemoteTool(tool.name, description, tool.input_schema, read_only)
             cursor = page.next_cursor
-            if cursor is None or len(found) >= MOST_TOOLS or room < 0:
+            if cursor is None or len(found) >= MAX_TOOLS or room < 0:
                 break
-        self.tools, self.unusable = dict(islice(found.items(), MOST_TOOLS)), unusable
+        self.tools, self.unusable = dict(islice(found.items(), MAX_TOOLS)), unusable
 
     def _said(self, error: BaseException) -> str:
         """What an error says, in one line of bounded length, without secrets."""
@@ -232,8 +232,8 @@ class ServerConnection:
         return f"MCP server {self.name} {self.state}: {self.problem}. {self._next_start()}"
 
     def _next_start(self) -> str:
-        if len(self._starts) == MOST_STARTS and time.monotonic() - self._starts[0] < STARTS_WITHIN:
-            return f"It was started {MOST_STARTS} times within {STARTS_WITHIN / 60:g} minutes: not again for a while"
+        if len(self._starts) == MAX_STARTS and time.monotonic() - self._starts[0] < STARTS_WITHIN:
+            return f"It was started {MAX_STARTS} times within {STARTS_WITHIN / 60:g} minutes: not again for a while"
         return "It is started again when it is needed"
 
 

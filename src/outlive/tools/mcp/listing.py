@@ -8,7 +8,7 @@ import msgspec
 
 from outlive.printable import clean, one_line
 from outlive.tools.mcp.connection import RemoteTool, ServerConnection
-from outlive.tools.mcp.results import foreign
+from outlive.tools.mcp.results import untrusted_text
 
 MAX_SHOWN_IN_FULL = 5
 """Tools of a search that are shown with their schemas."""
@@ -45,7 +45,7 @@ def search(connections: Sequence[ServerConnection], query: str) -> str:
         if not wanted and connection.instructions:
             lines.insert(0, clean(connection.instructions[:MAX_INSTRUCTIONS_CHARS]))
         if lines:
-            parts.append(foreign(connection.name, "\n".join(lines)))
+            parts.append(untrusted_text(connection.name, "\n".join(lines)))
     return "\n\n".join(parts)
 
 
@@ -61,7 +61,7 @@ def all_in_full(connections: Iterable[ServerConnection]) -> str:
         left_out = len(connection.tools) - len(lines)
         lines += [f"({left_out} more: mcp_search finds them)"] if left_out else []
         if lines:
-            parts.append(foreign(connection.name, "\n".join(lines)))
+            parts.append(untrusted_text(connection.name, "\n".join(lines)))
     return "\n\n".join(parts)
 
 

@@ -11,7 +11,7 @@ from outlive.tools.errors import ToolError
 from outlive.tools.mcp.arguments import mistake_in
 from outlive.tools.mcp.connection import RemoteTool, ServerConnection
 from outlive.tools.mcp.listing import in_full, search
-from outlive.tools.mcp.results import foreign, outcome
+from outlive.tools.mcp.results import outcome, untrusted_text
 from outlive.tools.mcp.servers import McpServers
 from outlive.tools.protocol import SHORT_RESULT_CHARS, Effect, Tool, ToolContext, ToolOutcome
 
@@ -87,7 +87,7 @@ class McpCall(Tool[McpCallInput]):
             await connection.refresh()
         tool = connection.tools.get(given.tool) or _missing(connection, given.tool)
         if mistake := await asyncio.to_thread(mistake_in, given.arguments, tool.schema):
-            schema = foreign(connection.name, in_full(tool))
+            schema = untrusted_text(connection.name, in_full(tool))
             raise ToolError(f"{self.rule_name(given)}: wrong arguments: {mistake}\n{schema}")
 
     async def run(self, given: McpCallInput, context: ToolContext) -> ToolOutcome:

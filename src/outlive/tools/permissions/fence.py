@@ -43,8 +43,11 @@ class Fence:
     def __init__(self, root: Path, extra: Iterable[Path] = (), *, protect: Iterable[Path] = ()) -> None:
         self.root = root.resolve()
         self.extra = tuple(path.resolve() for path in extra)
-        self._folders = (self.root, *self.extra)
         self._protect = tuple(_folded(path.resolve()) for path in protect)
+
+    def add(self, folder: Path) -> None:
+        """Let tools use another folder, because the user said so."""
+        self.extra = (*self.extra, folder.resolve())
 
     def inside(self, path: str) -> Path:
         """The real path of `path`. Raises ToolError if it is outside the fence."""
@@ -56,7 +59,7 @@ class Fence:
             leads = "" if str(real) == path else f" (it leads to {real})"
             raise ToolError(
                 f"{path} is outside of the workspace {self.root}{leads}; work inside of it. "
-                "Only the user can add a folder (add_dirs of [agent] in outlive.toml)"
+                "Only the user can add a folder (/add-dir, --add-dir or add_dirs of [agent] in outlive.toml)"
             )
         return real
 
@@ -117,6 +120,10 @@ class Fence:
         `make` creates missing folders. The caller closes the descriptor.
         """
         return self._walk(path, self.editable(path), make=make)
+
+    @property
+    def _folders(self) -> tuple[Path, ...]:
+        return (self.root, *self.extra)
 
     def _folder_of(self, real: Path) -> Path | None:
         return next((folder for folder in self._folders if real.is_relative_to(folder)), None)

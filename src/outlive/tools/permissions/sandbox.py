@@ -72,6 +72,10 @@ class Sandbox:
         self.protected = (*(path.absolute() for path in protected), own)
         self._running: set[object] = set()
 
+    def add(self, folder: Path) -> None:
+        """Let commands write in another folder, because the user said so."""
+        self.extra = (*self.extra, folder.resolve())
+
     def problem(self) -> str:
         """Why no sandbox is available, or nothing. Tried for real, once a process."""
         program = find_program("bwrap", self._writable)

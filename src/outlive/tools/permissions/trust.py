@@ -74,6 +74,11 @@ def counting(workspace: Workspace) -> tuple[Workspace, list[str]]:
     return (workspace, []) if workspace.trusted else _narrowed(workspace)
 
 
+def terminal_settings(workspace: Workspace) -> Mapping[str, Any]:
+    """`[terminal]`: the user's own, and over it that of a trusted project."""
+    return {**Workspace.read(home()).terminal, **counting(workspace)[0].terminal}
+
+
 def grants(workspace: Workspace) -> list[str]:
     """The settings of a project's file that need trust, a line each."""
     kept, _ = _narrowed(workspace)
@@ -83,6 +88,7 @@ def grants(workspace: Workspace) -> list[str]:
     lines += [f"allow {rule!r}" for rule in workspace.permissions.get("allow", ())]
     lines += server_lines(servers_of(workspace.mcp))
     lines += ["[mcp] defer = false"] if workspace.mcp.get("defer") is False else []
+    lines += [f"[terminal] {key} = {value!r}" for key, value in workspace.terminal.items()]
     return lines + [
         f"on {event} run {hook['command']!r}" for event, hooks in workspace.hooks.items() for hook in hooks
     ]
@@ -128,6 +134,7 @@ def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
     ignored += ["its allow rules"] if workspace.permissions.get("allow") else []
     ignored += ["its hooks"] if workspace.hooks else []
     ignored += [f"MCP server {name}" for name in workspace.mcp.get("servers", ())]
+    ignored += [f"[terminal] {key}" for key in workspace.terminal]
     deny = {"deny": workspace.permissions.get("deny", ())}
     return Workspace(workspace.root, sections={"agent": kept, "permissions": deny}), ignored
 

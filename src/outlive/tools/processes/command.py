@@ -89,7 +89,7 @@ class RunningCommand:
             descriptors.callback(os.close, into)
             gate, opening = os.pipe()
             descriptors.callback(os.close, gate)
-            with os.fdopen(opening, "wb", buffering=0) as door:
+            with os.fdopen(opening, "wb", buffering=0) as pipe:
                 self._popen = subprocess.Popen(  # noqa: S603 - running what the model asks for is what this is for
                     [*passing_shell(), "-c", _GATE, "outlive", *self._launch.argv],
                     pass_fds=self._launch.descriptors,
@@ -106,7 +106,7 @@ class RunningCommand:
                 WATCHDOG.watch(self.process)
                 record(self.process)
                 with suppress(BrokenPipeError):  # it was killed already
-                    door.write(b"\n")
+                    pipe.write(b"\n")
             undo.pop_all()
             return out
 

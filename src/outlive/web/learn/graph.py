@@ -20,23 +20,14 @@ from outlive.errors import CycleError, OutliveError
 from outlive.stores import open_stores
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import Task, TaskChange
-from outlive.tasks.draft import TaskDraft
 from outlive.tasks.drawing.diagram import diagram
 from outlive.tasks.drawing.marks import mark, state
 from outlive.tasks.drawing.scene import compose
+from outlive.tasks.example import PLAN
 from outlive.tasks.graph import TaskGraph
 from outlive.web.api import bad_request
 from outlive.web.learn.worker import FINISH
 
-PLAN = (
-    TaskDraft(key="schema", subject="Design the schema", priority=1),
-    TaskDraft(key="parser", subject="Write the parser", blocked_by=("schema",)),
-    TaskDraft(key="index", subject="Build the index", blocked_by=("schema",)),
-    TaskDraft(key="query", subject="Answer queries", blocked_by=("parser", "index")),
-    TaskDraft(key="tests", subject="Test it all", blocked_by=("query",)),
-    TaskDraft(key="docs", subject="Write the manual", blocked_by=("parser",), priority=3),
-    TaskDraft(key="ship", subject="Release", blocked_by=("tests", "docs")),
-)
 WORKERS = ("ada", "bob")
 START_SECONDS = 30.0
 """After which a worker that has claimed nothing is ended."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from outlive.agent.log.session_log import SessionOptions
 from outlive.agent.policies import policy_named
 from outlive.agent.session import Session
 from outlive.context.engine import Engine
@@ -92,7 +92,7 @@ def play(session: Session, graph: TaskGraph, turns: Iterable[recording.Turn]) ->
 def played(window: int, policy: str) -> Iterator[Session]:
     """The whole recording, played at a window in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="outlive-learn-") as folder:
-        options: dict[str, Any] = {"window": window, "policy": policy_named(policy), "clock": ticking()}
+        options: SessionOptions = {"window": window, "policy": policy_named(policy), "clock": ticking()}
         stores = open_stores("files:.tasks", base=Path(folder), durability="process")
         with stores, Session.start(stores.logs, system=recording.SYSTEM, **options) as session:
             play(session, TaskGraph(stores.tasks, actor="agent"), recording.turns())

@@ -8,7 +8,8 @@ from outlive.agent.policies import policy_named
 from outlive.context.engine import Engine
 from outlive.events import Compacted
 from outlive.web.learn.player import fates, played
-from outlive.web.learn.survival import LARGEST, POLICY, told_pass
+from outlive.web.learn.survival import LARGEST, POLICY
+from outlive.web.receipt import receipt_facts
 
 SHRINKING = f"{POLICY},skeleton=0.12,lines=0.1"
 """Older results shrink in place before they are folded."""
@@ -72,5 +73,5 @@ def seen_at(name: str) -> RungSeen:
     before, after = Engine(rung.window, policy), Engine(rung.window, policy)
     before.extend(event for event in events if event.id <= start)
     after.extend(event for event in events if event.id <= made.id)
-    receipt = told_pass(made) | {"before": before.used}
+    receipt = receipt_facts(made) | {"before": before.used}
     return RungSeen(name, rung.window, receipt, fates(before), fates(after), made.keeps_front)

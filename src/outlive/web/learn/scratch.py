@@ -4,12 +4,14 @@ The lessons change things without `--control`. That is safe because of one rule:
 `Scratch`, found by a random id, and neither workspaces nor paths. All it can touch is the folder made for it.
 """
 
+import os
 import re
 import shutil
 import tempfile
 import threading
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
 
 from outlive.web.api import HttpProblem, bad_request
@@ -20,6 +22,8 @@ from outlive.web.learn.survival import SurvivalLesson
 MOST_VISITORS = 24
 LONGEST_IDLE = 3 * 3600.0
 """Seconds after which a folder is removed, when another visitor comes."""
+PREFIX = "outlive-learn-"
+"""Of temporary folders; the number of the process follows."""
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -66,6 +70,7 @@ class Scratches:
     """The scratch folders of one server, in one temporary folder that is removed when the server ends."""
 
     def __init__(self) -> None:
+        sweep()
         self._base: Path | None = None
         self._known: OrderedDict[str, Scratch] = OrderedDict()
         self._lock = threading.Lock()
@@ -104,8 +109,28 @@ class Scratches:
 
     def _made(self) -> Scratch:
         if self._base is None:
-            self._base = Path(tempfile.mkdtemp(prefix="outlive-learn-"))
+            self._base = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         return Scratch(Path(tempfile.mkdtemp(dir=self._base)))
+
+
+def sweep() -> None:
+    """Remove what servers that were killed have left behind. Only folders of this user, whose process is gone."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
+        process = folder.name.removeprefix(PREFIX).partition("-")[0]
+        with suppress(OSError):
+            is_ours = not folder.is_symlink() and folder.lstat().st_uid == os.getuid()
+            if is_ours and process.isascii() and process.isdigit() and not _is_alive(int(process)):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def not_started(lesson: str) -> HttpProblem:

@@ -4,12 +4,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from outlive.agent.log.session_log import SessionOptions
 from outlive.agent.policies import policy_named
 from outlive.agent.recall import pages_of
 from outlive.agent.session import Session
 from outlive.context.pages import visible_pages
 from outlive.errors import OutliveError
-from outlive.events import Compacted
 from outlive.messages import Text, ToolCall, ToolResult, call_label
 from outlive.printable import clean
 from outlive.stores import Stores, open_stores
@@ -18,6 +18,7 @@ from outlive.tasks.graph import TaskGraph
 from outlive.web.api import bad_request
 from outlive.web.learn import recording
 from outlive.web.learn.player import EVERYTHING, Moment, digest_of, fates, play, ticking, todo_seen
+from outlive.web.receipt import receipt_facts
 
 SMALLEST, LARGEST = 4_000, 48_000
 """Windows, in tokens."""
@@ -162,7 +163,7 @@ class SurvivalLesson:
         self._logs = self._stores.logs
         self._graph = TaskGraph(self._stores.tasks, actor="agent")
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> SessionOptions:
         return {"window": self.window, "policy": policy_named(POLICY), "clock": ticking()}
 
     def _now(self) -> Moment:
@@ -188,22 +189,7 @@ class SurvivalLesson:
 
 
 def _told(moment: Moment) -> dict[str, object]:
-    return {"tokens": moment.tokens, "kinds": moment.kinds, "passes": [told_pass(made) for made in moment.passes]}
-
-
-def told_pass(made: Compacted) -> dict[str, object]:
-    """A receipt as the page shows it."""
-    receipt = made.receipt
-    return {
-        "rungs": receipt.rungs,
-        "reason": receipt.reason,
-        "before": receipt.before,
-        "after": receipt.after,
-        "folded": receipt.units_folded,
-        "shrunk": receipt.units_shrunk,
-        "lines": receipt.lines_kept,
-        "handles": len(receipt.handles),
-    }
+    return {"tokens": moment.tokens, "kinds": moment.kinds, "passes": [receipt_facts(made) for made in moment.passes]}
 
 
 def _part(kind: str, text: str) -> dict[str, object]:

@@ -24,7 +24,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     session_known: bool
     """Whether that session can be opened here."""
     confirmed: bool
-    foreign: bool
+    untrusted: bool
     """It came with the folder, so what it says of its source is not believed."""
 
 
@@ -36,7 +36,6 @@ class MemoryDetail(msgspec.Struct, frozen=True, kw_only=True):
     source: Source
     created: float
     changed: float
-    last_used: float | None
     revision: int
     replaced: list[MemoryRow]
     """What this one replaced."""
@@ -70,7 +69,6 @@ def detail(memories: Memories, listing: MemoryListing, logs: LogStore, ref: str)
         source=_source(memory, logs),
         created=memory.created.timestamp(),
         changed=memory.updated.timestamp(),
-        last_used=memory.last_used.timestamp() if memory.last_used else None,
         revision=memory.revision,
         replaced=rows(memory.supersedes),
         replaced_by=next(iter(rows([row.superseded_by])), None),
@@ -79,7 +77,7 @@ def detail(memories: Memories, listing: MemoryListing, logs: LogStore, ref: str)
         lost=[line(slug, 80) for slug in (*memory.supersedes, *memory.derived_from) if slug not in known][:20],
         forgets=listing.rows(forgets[:MOST_NEIGHBOURS]),
         confirmable=not memory.archived
-        and (memory.provenance.foreign or needs_confirmation(memory))
+        and (memory.provenance.untrusted or needs_confirmation(memory))
         and not poison(memory),
     )
 
@@ -92,7 +90,7 @@ def _source(memory: Memory, logs: LogStore) -> Source:
         event=given.event,
         session_known=bool(given.session) and _exists(logs, given.session),
         confirmed=given.confirmed,
-        foreign=given.foreign,
+        untrusted=given.untrusted,
     )
 
 

@@ -8,12 +8,20 @@ from outlive.events import Noted
 from outlive.memory.doctor import problems
 from outlive.memory.memories import Memories
 from outlive.stores.logs.protocol import LogStore, SessionInfo
+from outlive.stores.tasks.protocol import Problem
 from outlive.web.excerpt import line
 
 SESSIONS = 20
 """The newest sessions are looked through for what they did not remember."""
 NOT_REMEMBERED = "not remembered"
 MOST = 200
+COMMANDS = {
+    "blocked_memory": "outlive memory confirm NAME",
+    "repair_memories": "outlive memory doctor --repair",
+    "unconfirmed_memory": "outlive memory confirm NAME, or: outlive memory forget NAME",
+    "untrusted_memory": "outlive trust, or: outlive memory confirm NAME",
+}
+"""What helps in a terminal, by the code of a problem."""
 
 
 class StoreFinding(msgspec.Struct, frozen=True):
@@ -49,7 +57,7 @@ class RefusedMemories:
 
     def now(self) -> Refused:
         findings = [
-            StoreFinding(line(found.where), line(found.what, 400), line(found.remedy, 400), found.harmless)
+            StoreFinding(line(found.where), line(found.what, 400), line(_remedy(found), 400), found.harmless)
             for found in problems(self._memories)[:MOST]
         ]
         newest = self._logs.sessions()[:SESSIONS]
@@ -73,3 +81,8 @@ class RefusedMemories:
             and event.kind in (LEARNED, MEMORY_NOTICE)
             and event.text.startswith(NOT_REMEMBERED)
         ]
+
+
+def _remedy(found: Problem) -> str:
+    command = COMMANDS.get(found.code, "").replace("NAME", str(found.data.get("name", "NAME")))
+    return f"{found.remedy} ({command})" if command else found.remedy

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from outlive.agent.forking import fork
+from outlive.agent.log.forking import fork
 from outlive.agent.session import Session
 from outlive.stores.logs.protocol import LogStore
 from outlive.web.api import bad_request

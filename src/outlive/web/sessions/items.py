@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from outlive.agent.started import SUBAGENT_LABEL
+from outlive.agent.commands.started import SUBAGENT_LABEL
 from outlive.context.pieces import call_text
 from outlive.events import (
     AssistantSaid,
@@ -36,6 +36,7 @@ from outlive.messages import Block, Image, Opaque, Text, Thinking, ToolCall, cal
 from outlive.origin import origin_of
 from outlive.printable import clean, one_line
 from outlive.tools.files.call_diff import call_diff
+from outlive.web.receipt import receipt_facts
 from outlive.web.sessions.texts import CutText, cut, cut_middle
 
 CallStatus = Literal["waiting", "running", "done", "failed", "denied", "interrupted"]
@@ -199,7 +200,7 @@ def _told(event: Event) -> tuple[str, str, dict[str, Any]]:
     """Kind, text and facts of an event that is not a turn."""
     match event:
         case Compacted():
-            return "pass", "", _pass_facts(event)
+            return "pass", "", receipt_facts(event)
         case StateShown():
             return "state", event.text, {"whole": event.whole}
         case Noted():
@@ -251,19 +252,6 @@ def _told_of_state(event: Event) -> tuple[str, str, dict[str, Any]]:
             return "directive_dropped", event.text, {}
         case _:
             return "unknown", "", {}
-
-
-def _pass_facts(event: Compacted) -> dict[str, Any]:
-    receipt = event.receipt
-    return {
-        "rungs": receipt.rungs,
-        "reason": receipt.reason,
-        "before": receipt.before,
-        "after": receipt.after,
-        "folded": receipt.units_folded,
-        "shrunk": receipt.units_shrunk,
-        "handles": len(receipt.handles),
-    }
 
 
 def _plan_text(event: PlanChanged) -> str:

@@ -1,42 +1,50 @@
-"""The list of sessions: the newest first, sub-agents below the session that started them."""
+"""The list of sessions: the newest first, with summaries; sub-agents below the session that started them."""
+
+import time
 
 import msgspec
 
 from outlive.stores.logs.names import parent_of
 from outlive.stores.logs.protocol import LogStore, SessionInfo
+from outlive.web.sessions.summary import SessionSummary, Summaries, printable
 
 MOST_CHILDREN = 50
 """Sub-agents of a session that are listed."""
+BUDGET_SECONDS = 1.0
+"""For reading logs in one answer. A session whose log was not read yet has its summary in a later answer."""
 
 
 class ListedSession(msgspec.Struct, frozen=True):
     """A session with its sub-agents, the newest first."""
 
     info: SessionInfo
-    subagents: tuple[SessionInfo, ...] = ()
+    summary: SessionSummary | None
+    subagents: "tuple[ListedSession, ...]" = ()
     more_subagents: int = 0
 
 
-def list_sessions(store: LogStore, words: str, skip: int, limit: int) -> dict[str, object]:
-    """Sessions whose first words, id or folder hold `words`; a sub-agent's bring the session that started it."""
+def list_sessions(store: LogStore, summaries: Summaries, words: str, skip: int, limit: int) -> dict[str, object]:
+    """Sessions whose first words, id, folder or goal hold `words`; a sub-agent's bring the session that started it."""
     everything = store.sessions()
     known = {info.id for info in everything}
     children: dict[str, list[SessionInfo]] = {}
     for info in everything:
         if (parent := parent_of(info.id)) in known:
             children.setdefault(parent, []).append(info)
+
+    def matches(info: SessionInfo) -> bool:
+        return words.casefold() in f"{info.title}\n{info.id}\n{info.folder}\n{summaries.goal(info.id)}".casefold()
+
     top = [info for info in everything if parent_of(info.id) not in known]
-    found = [
-        info
-        for info in top
-        if _matches(info, words) or any(_matches(one, words) for one in children.get(info.id, ()))
-    ]
-    listed = []
-    for info in found[skip : skip + limit]:
+    found = [info for info in top if matches(info) or any(map(matches, children.get(info.id, ())))]
+    deadline = time.monotonic() + BUDGET_SECONDS
+
+    def listed(info: SessionInfo) -> ListedSession:
         own = children.get(info.id, [])
-        listed.append(ListedSession(info, tuple(own[:MOST_CHILDREN]), max(0, len(own) - MOST_CHILDREN)))
-    return {"total": len(found), "sessions": listed, "left_out": store.left_out()}
+        summary = summaries.listed(info, may_read=time.monotonic() < deadline)
+        below = tuple(map(listed, own[:MOST_CHILDREN]))
+        return ListedSession(printable(info), summary, below, max(0, len(own) - MOST_CHILDREN))
 
-
-def _matches(info: SessionInfo, words: str) -> bool:
-    return words.casefold() in f"{info.title}\n{info.id}\n{info.folder}".casefold()
+    rows = list(map(listed, found[skip : skip + limit]))
+    incomplete = any(row.summary is None or any(one.summary is None for one in row.subagents) for row in rows)
+    return {"total": len(found), "sessions": rows, "left_out": store.left_out(), "incomplete": incomplete}

@@ -4,13 +4,14 @@ A message holds all items and columns that are new or other since the one before
 after the reader was registered, so nothing is missing and nothing comes twice, whatever the reader had read before.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from starlette.requests import Request
 
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.web.api import number
-from outlive.web.live import KEEP_ALIVE_SECONDS, Hub, ServerEvent
+from outlive.web.hub import Hub
+from outlive.web.live import KEEP_ALIVE_SECONDS, ServerEvent
 from outlive.web.sessions.served_log import ServedLog
 from outlive.web.workspaces import ServedWorkspace, Workspaces
 
@@ -28,7 +29,7 @@ def resumed_after(request: Request) -> int:
 
 async def session_messages(
     workspaces: Workspaces, hub: Hub, workspace: ServedWorkspace, session: str, after: int
-) -> AsyncIterator[ServerEvent]:
+) -> AsyncGenerator[ServerEvent, None]:
     """What happens in a session after an event, until the server ends."""
 
     def read() -> ServerEvent | None:

@@ -9,7 +9,8 @@ from starlette.routing import Route
 from outlive.context.pages import handle
 from outlive.messages import Image
 from outlive.web.api import HttpProblem, number, route
-from outlive.web.live import Hub, stream
+from outlive.web.hub import Hub
+from outlive.web.live import stream
 from outlive.web.sessions.live import resumed_after, session_messages
 from outlive.web.sessions.past.answers import (
     kept_in_pass,

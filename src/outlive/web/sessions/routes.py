@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from outlive.web.api import form_of, number, route
-from outlive.web.live import Hub
+from outlive.web.hub import Hub
 from outlive.web.sessions.control import fork_session, undo_newest_pass
 from outlive.web.sessions.listing import list_sessions
 from outlive.web.sessions.log_routes import log_routes
@@ -18,10 +18,12 @@ PAGE = 50
 def session_routes(workspaces: Workspaces, hub: Hub) -> list[Route]:
     @route
     async def sessions(request: Request) -> object:
-        store = workspaces.of(request).stores.logs
+        workspace = workspaces.of(request)
         words = request.query_params.get("q", "")
         skip, limit = number(request, "skip"), number(request, "limit", PAGE, most=4 * PAGE)
-        return await workspaces.run(lambda: list_sessions(store, words, skip, limit))
+        return await workspaces.run(
+            lambda: list_sessions(workspace.stores.logs, workspace.summaries, words, skip, limit)
+        )
 
     @route
     async def search(request: Request) -> object:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from outlive.context.pieces import call_text
 from outlive.errors import OutliveError
@@ -18,6 +19,7 @@ MOST_HITS = 40
 HITS_OF_SESSION = 5
 AROUND = 90
 LONGEST_QUERY = 200
+LONGEST_TITLE = 300
 
 
 class LogHit(msgspec.Struct, frozen=True):
@@ -29,6 +31,8 @@ class LogHit(msgspec.Struct, frozen=True):
     time: float
     kind: str
     text: str
+    more: bool = False
+    """Whether the session has more places than are shown; at its last one."""
 
 
 class LogSearchPage(msgspec.Struct, frozen=True):
@@ -93,11 +97,11 @@ def _hits(store: LogStore, info: SessionInfo, words: list[str]) -> list[LogHit]:
         for kind, text in _texts(event):
             folded = text.casefold()
             if all(word in folded for word in words):
+                if len(found) == HITS_OF_SESSION:
+                    return [*found[:-1], replace(found[-1], more=True)]
                 around = _around(text, folded.find(words[0]))
-                found.append(LogHit(info.id, info.title, event.id, event.time, kind, around))
+                found.append(LogHit(info.id, one_line(info.title, LONGEST_TITLE), event.id, event.time, kind, around))
                 break
-        if len(found) >= HITS_OF_SESSION:
-            break
     return found
 
 

@@ -70,7 +70,7 @@ def text_of(event: Event, block: int) -> str:
         case SessionStarted() | SystemChanged():
             return event.system
         case Compacted():
-            return "\n".join(filter(None, (event.digest, event.facts, event.request)))
+            return "\n".join(filter(None, (event.words, event.digest, event.facts, event.request)))
         case _:
             pass
     raise HttpProblem(404, f"event {event.id} has no text {block}", code="unknown_text")

@@ -26,6 +26,9 @@ from outlive.events import (
 )
 from outlive.messages import Block, Image, Text, Thinking, ToolCall
 from outlive.printable import one_line
+from outlive.replay.cache_misses import cache_account
+from outlive.replay.recording import RecordedUsage
+from outlive.web.sessions.receipt_kinds import receipt_kinds
 
 BANDS = ("system", "digest", "user", "assistant", "calls", "results", "state")
 """From the bottom up."""
@@ -54,7 +57,13 @@ class WindowColumn(msgspec.Struct, array_like=True):
     output: int = 0
     cost: float = 0.0
     missed: str = ""
-    """Why the cache was not used as a whole."""
+    """Why the cache was not used as a whole, in the provider's words."""
+    rewrote: int = 0
+    """Tokens that the request before had sent, too, and that were not read from the cache."""
+    reason: str = ""
+    """Why: `expired`, `compacted`, `model` or `changed`."""
+    rewrote_cost: float = 0.0
+    """Dollars that they cost more than reading them would have, if the price is known."""
     passes: tuple[int, ...] = ()
     """Made since the request before."""
     other_cost: float = 0.0
@@ -91,6 +100,11 @@ class WindowOverTime:
         """What was in force after each event that changed the sums; without what was taken back."""
         self._ratio = 1.0
         """What the provider counts for one token of our estimate."""
+        self._usage: RecordedUsage | None = None
+        """Of the request before."""
+        self._has_cache = False
+        self._models: dict[int, str] = {}
+        """By answer."""
         self._passes: list[int] = []
         self._other_cost = 0.0
 
@@ -146,6 +160,7 @@ class WindowOverTime:
         sums = self._now.sums
         bands = tuple(round(sums.get(kind, 0.0) * self._ratio) for kind in BANDS)
         passes, self._passes = tuple(self._passes), []
+        self._models[event.id] = event.model
         column = WindowColumn(event.id, event.time, sum(bands), bands, passes=passes, other_cost=self._other_cost)
         self._other_cost = 0.0
         self.columns.append(column)
@@ -166,22 +181,31 @@ class WindowOverTime:
         column.fresh, column.read, column.written = event.input, event.cache_read, event.cache_write
         column.output, column.cost = event.output, column.cost + (event.cost or 0.0)
         column.missed = one_line(event.cache_miss, LONGEST_REASON)
+        self._miss(column)
         self._touched[at] = event.id
+
+    def _miss(self, column: WindowColumn) -> None:
+        """Compare a request with the one before. A provider that never reported a cache has no misses."""
+        usage = RecordedUsage(
+            column.time, self._models.get(column.event, ""), column.fresh, column.written, column.read
+        )
+        before, self._usage = self._usage, usage
+        self._has_cache |= bool(column.read or column.written)
+        account = cache_account([before, usage]) if before is not None and self._has_cache else None
+        for miss in account.misses if account else ():
+            column.rewrote, column.reason = miss.tokens, "compacted" if column.passes else miss.reason
+            column.rewrote_cost = miss.cost or 0.0
 
     def _passed(self, event: Compacted) -> None:
         self._passes.append(event.id)
         now, receipt = self._now, event.receipt
         after: Sums = {}
-        for kind, tokens in receipt.kinds_after.items():
+        for kind, tokens in receipt_kinds(event)[1].items():
             band = _BAND_OF.get(kind, kind)
             after[band] = after.get(band, 0.0) + tokens
         if not after:  # a log from before receipts had kinds
             digest = estimate(event.digest)
             after = {"digest": digest, "results": max(0.0, receipt.after - digest)}
-        else:  # receipts do not count what stands beside the digest
-            summary = event.provider_summary
-            after["digest"] = after.get("digest", 0.0) + (summary.tokens if summary else 0)
-            after["user"] = after.get("user", 0.0) + estimate(event.request)
         after["state"] = now.sums.get("state", 0.0) if event.keeps_front else 0.0
         after.setdefault("system", now.sums.get("system", 0.0))
         self._put(event.id, _Now(after, _InForce(event.id, now.sums, after, now.passed)))

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from outlive.agent.commands.orphans import orphan_question
 from outlive.agent.factory import AgentFactory, AgentOptions
-from outlive.agent.orphans import orphan_question
 from outlive.config import Workspace
 from outlive.errors import OutliveError
 from outlive.events import Event, ModeChanged, Unqueued, UsageReported, UserQueued, UserSaid

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import TypeVar
 
 from outlive.stores.logs.names import is_subagent
@@ -75,7 +75,7 @@ class Talks:
         """Close a session; whether it was open."""
         return await self._thread.run(self._let_go((workspace.id, session)))
 
-    async def messages(self, workspace: ServedWorkspace, session: str) -> AsyncIterator[ServerEvent]:
+    async def messages(self, workspace: ServedWorkspace, session: str) -> AsyncGenerator[ServerEvent, None]:
         """A snapshot, then what happens, whether the session is open here or not."""
         key = workspace.id, session
         mailbox: Mailbox[ServerEvent] = Mailbox()

@@ -7,7 +7,7 @@ import msgspec
 from outlive.stores.tasks.protocol import TaskReader
 from outlive.stores.tasks.records import Lease, Status, Task
 from outlive.tasks.drawing.marks import State, state
-from outlive.tasks.lookup import find_one
+from outlive.tasks.queries import find_one
 from outlive.tasks.refs import Ref
 from outlive.tasks.shape import explored
 from outlive.web.excerpt import Excerpt, excerpt, line

@@ -11,6 +11,7 @@ from rich.rule import Rule
 from rich.syntax import Syntax
 from rich.text import Text
 
+from outlive.cli.chat.render.paint import ThemedConsole
 from outlive.printable import clean
 
 THEME = "ansi_dark"
@@ -21,7 +22,8 @@ MAX_MARKDOWN_CHARS = 32_000
 class _Code(CodeBlock):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         code = str(self.text).rstrip("\n")
-        syntax = Syntax(code, self.lexer_name, theme=self.theme, word_wrap=True, background_color="default")
+        theme = console.code_theme if isinstance(console, ThemedConsole) else THEME
+        syntax = Syntax(code, self.lexer_name, theme=theme, word_wrap=True, background_color="default")
         yield Padding(syntax, (0, 0, 0, 2))
 
 

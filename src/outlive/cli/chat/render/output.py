@@ -13,23 +13,38 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
+from outlive.cli.chat.preferences import Theme
 from outlive.printable import clean_output
 
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
 """Synchronized output: terminals that know it show everything between the two at once; others ignore them."""
 
+_DEPTHS: dict[Theme, ColorDepth] = {
+    "terminal": ColorDepth.DEPTH_4_BIT,
+    "dark": ColorDepth.DEPTH_8_BIT,
+    "light": ColorDepth.DEPTH_8_BIT,
+    "none": ColorDepth.DEPTH_1_BIT,
+}
+
 
 class SteadyOutput(Vt100_Output):
     """Never asks for the cursor position."""
 
-    def __init__(self, *, mono: bool) -> None:
-        depth = ColorDepth.DEPTH_1_BIT if mono else ColorDepth.DEPTH_4_BIT
+    def __init__(self, theme: Theme) -> None:
         term = os.environ.get("TERM")
         stdout = sys.stdout  # it is redirected later
         super().__init__(
-            stdout, lambda: _size(stdout), term=term, default_color_depth=depth, enable_cpr=False, enable_bell=False
+            stdout,
+            lambda: _size(stdout),
+            term=term,
+            default_color_depth=_DEPTHS[theme],
+            enable_cpr=False,
+            enable_bell=False,
         )
         self._held = False
+
+    def use(self, theme: Theme) -> None:
+        self.default_color_depth = _DEPTHS[theme]
 
     @contextmanager
     def held(self) -> Iterator[None]:

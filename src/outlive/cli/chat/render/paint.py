@@ -6,45 +6,44 @@ from typing import Literal
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
 from rich.segment import Segment
-from rich.theme import Theme
+from rich.syntax import SyntaxTheme
 
+from outlive.cli.chat.preferences import Theme
+from outlive.cli.chat.render.themes import code_theme, styles
 from outlive.printable import clean
 
-Look = Literal["colour", "mono", "plain"]
-"""`mono`: bold and dim, no colours (NO_COLOR). `plain`: no escape codes at all."""
+Look = Theme | Literal["plain"]
+"""`plain`: no escape codes at all."""
 MAX_COLUMNS = 110
 """Columns; longer lines are hard to read."""
-_STYLES = {
-    "cyan": ("accent", "markdown.code", "markdown.item.bullet", "markdown.item.number"),
-    "green": ("good", "added"),
-    "red": ("bad", "removed"),
-    "yellow": ("warn",),
-    "dim": ("quiet", "markdown.link_url", "markdown.block_quote", "markdown.hr", "markdown.table.border"),
-    "bold": ("strong", "markdown.h1", "markdown.h2", "markdown.h3", "markdown.table.header"),
-    "bold dim": ("markdown.h4",),
-    "underline": ("markdown.link",),
-}
-THEME = Theme({name: style for style, names in _STYLES.items() for name in names})
+
+
+class ThemedConsole(Console):
+    """A console that knows the theme of code."""
+
+    code_theme: SyntaxTheme
 
 
 class Painter:
     """Renders for one width and one look."""
 
-    def __init__(self, width: int, look: Look = "colour") -> None:
+    def __init__(self, width: int, look: Look = "terminal") -> None:
         self.width = max(10, min(width, MAX_COLUMNS))
         self.look = look
-        self._console = Console(
+        self._colours = ColorSystem.EIGHT_BIT if look in ("dark", "light") else ColorSystem.STANDARD
+        self._console = ThemedConsole(
             width=self.width,
             file=io.StringIO(),
             force_terminal=True,
-            color_system="standard",
+            color_system="256" if look in ("dark", "light") else "standard",
             legacy_windows=False,
             highlight=False,
             markup=False,
             emoji=False,
-            theme=THEME,
+            theme=styles(look),
             _environ={},
         )
+        self._console.code_theme = code_theme(look)
 
     def lines(self, thing: RenderableType) -> list[str]:
         """Return lines that fit the width, without trailing spaces and without blank lines at either end."""
@@ -59,8 +58,8 @@ class Painter:
         text = clean(segment.text)
         if segment.style is None or self.look == "plain":
             return text
-        style = segment.style.without_color if self.look == "mono" else segment.style
-        return style.update_link(None).render(text, color_system=ColorSystem.STANDARD)
+        style = segment.style.without_color if self.look == "none" else segment.style
+        return style.update_link(None).render(text, color_system=self._colours)
 
 
 def _trimmed(row: list[Segment]) -> list[Segment]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 from rich.text import Text
 
+from outlive.agent.commands.started import SUBAGENT_LABEL
 from outlive.agent.session import DAMAGE_NOTE
-from outlive.agent.started import SUBAGENT_LABEL
 from outlive.cli.chat.render.cards import Card
 from outlive.cli.chat.render.flow import Block, Flow
 from outlive.cli.chat.render.item import Hanging, Item
@@ -52,6 +52,7 @@ MAX_LIVE_BLOCK_LINES = 12
 MAX_USER_LINES = 12
 MAX_INJECTED_COLUMNS = 200
 """Columns of a text in the user's turn that is not the user's."""
+_ATTACHED = re.compile(r"<(?:attached-[\w-]+|command(?:-\d+)?)>([^\n<]*)")
 _TAG = re.compile(r"^<[\w-]+>|</[\w-]+>$")
 
 
@@ -114,6 +115,11 @@ class Transcript:
                 return []
             case _:
                 return list(_notes(happened))
+
+    def begin(self, call: ToolCall) -> None:
+        """Show a command that the user typed as running."""
+        self._calls[call.id] = call
+        self.running[call.id] = Running(call, self.clock())
 
     def rest(self) -> list[Item]:
         """End the run; returns the remaining items."""
@@ -217,7 +223,15 @@ def _turn(event: UserSaid) -> Iterator[Item]:
             shown.append(f"\n… {counted(len(lines) - MAX_USER_LINES, 'more line')}", "quiet")
         yield Item("user", Hanging("> ", shown))
     for origin, text in others:
-        yield note("·", Text(f"{origin}: {cut(one_line(_TAG.sub('', text.strip())), MAX_INJECTED_COLUMNS)}", "quiet"))
+        yield note("·", Text(cut(_injected(origin, text), MAX_INJECTED_COLUMNS), "quiet"))
+
+
+def _injected(origin: str, text: str) -> str:
+    """One line about a text in the user's turn that is not the user's: an attachment by its name."""
+    if attached := _ATTACHED.match(text):
+        lines = text.count("\n")
+        return f"put in: {one_line(attached[1])}" + (f" ({counted(lines, 'line')})" if lines else "")
+    return f"{origin}: {one_line(_TAG.sub('', text.strip()))}"
 
 
 def note(mark: str, words: Text, style: str = "quiet") -> Item:

@@ -40,7 +40,7 @@ def command(arguments: str, about: str, *, resting: bool = False) -> Callable[[R
     """Register a function as the command of the same name."""
 
     def register(run: Run) -> Run:
-        name = getattr(run, "__name__", "").strip("_")
+        name = getattr(run, "__name__", "").strip("_").replace("_", "-")
         COMMANDS[name] = SlashCommand(name, arguments, about, run, resting)
         return run
 

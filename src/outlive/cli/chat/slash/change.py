@@ -1,18 +1,23 @@
-"""Commands that change something: compact, undo, mode, model, new, renew, resume, fork, export, continue, quit."""
+"""Commands that change something: the conversation, its mode, its model, or which session is open."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive.agent.forking import fork as fork_session
+from outlive.agent.log.forking import fork as fork_session
+from outlive.cli.chat import choices
+from outlive.cli.chat.preferences import Theme
 from outlive.cli.chat.slash import look
 from outlive.cli.chat.slash.base import WrongUsage, command
 from outlive.cli.chat.talk import AT_TERMINAL, Talk
 from outlive.cli.chat.words import counted, short_session
 from outlive.errors import StoreUnavailable
 from outlive.events import encode
+from outlive.models.effort import split_effort
 from outlive.printable import one_line
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.stores.logs.reading import full_log
@@ -37,27 +42,17 @@ async def remember(talk: Talk, words: str) -> RenderableType:
     return Text(one_line(talk.agent.memory.told(words)))
 
 
-@command("[EVENT]", "take back the last pass, or everything after an event", resting=True)
-async def undo(talk: Talk, words: str) -> RenderableType:
-    if words and not words.isdigit():
-        raise WrongUsage(f"/undo takes the number of an event, not {words!r}; /receipts shows those of passes")
-    session = talk.agent.session
-    if not words and not session.can_undo_pass:
-        raise WrongUsage(
-            "there is no pass to take back. /undo is about the conversation (/undo EVENT takes back all after an "
-            "event); files stay as they are, git has their past"
-        )
-    done = session.undo_to(int(words)) if words else session.undo_pass()
-    what = f"everything after event {done.target}" if words else f"the pass of event {done.target}"
-    return Text(f"took back {what}", "quiet")
-
-
 @command("[MODE]", "show or change the permission mode")
 async def mode(talk: Talk, words: str) -> RenderableType | None:
     if not words:
         now = talk.agent.mode
-        rows = (f"{'▸' if mode == now else ' '} {mode}: {MODE_WORDS[mode]}" for mode in MODES)
-        return Text("\n".join(rows))
+        if talk.pick is None:
+            rows = (f"{'▸' if mode == now else ' '} {mode}: {MODE_WORDS[mode]}" for mode in MODES)
+            return Text("\n".join(rows))
+        row = await talk.pick("permission mode", choices.mode_rows(now))
+        if row is None or row.current:
+            return None
+        words = row.value
     found = [mode for mode in MODES if mode.startswith(words)]
     if len(found) != 1:
         raise WrongUsage(f"there is no mode {words!r}; the modes are {', '.join(MODES)}")
@@ -65,15 +60,55 @@ async def mode(talk: Talk, words: str) -> RenderableType | None:
     return None
 
 
-@command("[PROVIDER:NAME]", "show or change the model", resting=True)
+@command(
+    "[PROVIDER:NAME] [EFFORT]",
+    "show or change the model, and how much it thinks: off, low, medium, high",
+    resting=True,
+)
 async def model(talk: Talk, words: str) -> RenderableType:
-    if not words:
-        return Text(one_line(talk.agent.parts.model.name))
+    agent = talk.agent
+    here = agent.parts.model.name
+    present = Text(one_line(f"{here} {agent.effort}".rstrip()))
+    if not words and (talk.pick is None or talk.setup.choose is None):
+        return present
     if talk.setup.choose is None:
         raise WrongUsage("the model cannot be changed here")
-    chosen = await asyncio.to_thread(talk.setup.choose, words)  # it may ask a server
-    await talk.agent.use_model(chosen)
-    return Text(f"going on with {one_line(chosen.name)}", "quiet")
+    if not words and talk.pick is not None:
+        entries = await asyncio.to_thread(talk.setup.catalog)
+        row = await talk.pick("model", choices.model_rows(entries, agent.session, here))
+        if row is None or row.current:
+            return present
+        words = row.value
+    name, effort = split_effort(words)
+    effort = effort or agent.effort
+    chosen = await asyncio.to_thread(talk.setup.choose, f"{name or here} {effort}".rstrip())  # it may ask a server
+    await agent.use_model(chosen, effort)
+    return Text(f"going on with {one_line(f'{chosen.name} {effort}'.rstrip())}", "quiet")
+
+
+@command("[FOLDER]", "let tools use another folder in this session; without FOLDER, say which they may use")
+async def add_dir(talk: Talk, words: str) -> RenderableType:
+    fence = talk.agent.parts.fence
+    if words:
+        folder = (talk.setup.root / Path(words).expanduser()).resolve()
+        if not folder.is_dir():
+            raise WrongUsage(f"there is no folder {words}")
+        talk.agent.add_folder(folder)
+    return Text("tools may use " + " and ".join(one_line(str(path)) for path in (fence.root, *fence.extra)), "quiet")
+
+
+@command("[NAME]", "show or change the colours: terminal, dark, light, none")
+async def theme(talk: Talk, words: str) -> RenderableType | None:
+    if not words and talk.pick is not None:
+        row = await talk.pick("theme", choices.theme_rows(talk.preferences.theme))
+        if row is None:
+            return None
+        words = row.value
+    found = next((name for name in get_args(Theme) if words and name.startswith(words)), None)
+    if found is None:
+        raise WrongUsage(f"the themes are {', '.join(get_args(Theme))}")
+    talk.preferences = replace(talk.preferences, theme=found)
+    return Text(f'theme {found}; to keep it: theme = "{found}" in [terminal] of ~/.outlive/outlive.toml', "quiet")
 
 
 @command("", "begin a new session; this one can be resumed any time", resting=True)
@@ -88,14 +123,20 @@ async def renew(talk: Talk, words: str) -> RenderableType:
     return Text("a new sprint begins; goal, plan, instructions and tasks stay, the rest is behind handles", "quiet")
 
 
-@command("[ID]", "go on with another session; without ID, list them", resting=True)
+@command("[ID]", "go on with another session; without ID, choose from a list", resting=True)
 async def resume(talk: Talk, words: str) -> RenderableType | None:
-    found = [info.id for info in talk.sessions()]
+    infos = talk.sessions()
+    found = [info.id for info in infos]
     here = talk.agent.session.id
     if not words:
         if found in ([], [here]):
             raise UnknownSession("there is no other session here")
-        return await look.sessions(talk, "")
+        if talk.pick is None:
+            return await look.sessions(talk, "")
+        row = await talk.pick("session", choices.session_rows(talk.setup.store, infos, here))
+        if row is None or row.current:
+            return None
+        words = row.value
     named = [id for id in found if id == words] or [id for id in found if words in id]
     if not named:
         raise UnknownSession(f"no session has {words!r} in its id; /sessions lists them")

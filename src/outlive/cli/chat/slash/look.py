@@ -28,12 +28,16 @@ KEYS = (
     ("Enter", "send; while the agent works, queue"),
     ("Alt+Enter, \\ Enter", "new line"),
     ("Esc", "stop the agent"),
+    ("Esc Esc", "at rest, with an empty input: go back to before a message"),
     ("Ctrl-C", "stop the agent; twice when it rests: leave"),
     ("Ctrl-D", "leave"),
+    ("Ctrl-V", "paste the image in the clipboard"),
     ("Ctrl-O", "the last results in full"),
     ("Ctrl-R, ↑, ↓", "search and walk through what you said before"),
+    ("Ctrl-G", "edit the input in $VISUAL or $EDITOR"),
     ("Shift+Tab", "next mode: ask, accept-edits, plan"),
-    ("@", "complete the name of a file"),
+    ("@", "put in a file, lines of it (`@app.py:10-40`) or a folder; a few letters complete the name"),
+    ("!", "at the start: run a shell command yourself; the agent sees it with your next words"),
 )
 _TASKS = {"ready": "accent", "in_progress": "warn", "blocked": "quiet"}
 
@@ -53,7 +57,12 @@ def table(*rows: tuple[RenderableType, ...]) -> Table:
 async def help_(talk: Talk, words: str) -> RenderableType:
     commands = table(*((command.usage, Text(command.about, "quiet")) for command in COMMANDS.values()))
     keys = table(*((key, Text(about, "quiet")) for key, about in KEYS))
-    return Group(commands, Text(), keys)
+    own = (
+        (one_line(f"/{own.name} {own.hint}"), Text(one_line(own.about), "quiet"))
+        for own in talk.custom_commands().values()
+        if own.name not in COMMANDS
+    )
+    return Group(commands, Text(), table(*own), Text(), keys)
 
 
 @command("", "open tasks of the project")
@@ -139,6 +148,7 @@ async def context(talk: Talk, words: str) -> RenderableType:
         Text(f"kept whole: {one_line(result.what)} {' '.join(result.handles)} · {tokens(result.tokens)}", "quiet")
         for result in kept(talk.agent.session.engine)
     ]
+    notes += [Text(f"tools may also use {one_line(str(path))}", "quiet") for path in talk.agent.parts.fence.extra]
     if found := _unexpected(talk.agent.session.events):
         notes.append(Text(found, "quiet"))
     return Group(head, Padding(rows, (0, 0, 0, 2)), *notes)

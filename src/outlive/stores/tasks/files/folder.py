@@ -14,13 +14,15 @@ from msgspec.structs import replace
 from outlive.errors import DamagedRecord, StoreError
 from outlive.regular import UnusableFile
 from outlive.stores.disk import FileState, file_state, read_bytes
-from outlive.stores.record_folder import UNKNOWN_STATE, FileEntry, RecordFolder
+from outlive.stores.file_index import FileEntry
+from outlive.stores.record_folder import UNKNOWN_STATE, RecordFolder
 from outlive.stores.tasks.files.history import AuditTrail
 from outlive.stores.tasks.files.names import archived_name, task_name, task_number
 from outlive.stores.tasks.records import (
     FINISHED,
     MAX_ID,
     MAX_TASK_BYTES,
+    REPAIR,
     Status,
     Task,
     decode_task,
@@ -72,7 +74,7 @@ class TaskFolder(RecordFolder[TaskEntry]):
     """A scan covers the open folder; archived tasks are read on demand."""
 
     largest = MAX_TASK_BYTES
-    doctor = "outlive task doctor --repair"
+    repair = REPAIR
 
     def __init__(self, path: Path, *, durable: bool) -> None:
         super().__init__(path, TaskEntry, durable=durable)
@@ -149,7 +151,7 @@ class TaskFolder(RecordFolder[TaskEntry]):
         """Why a task cannot be read."""
         return self.damaged.get(task_name(number)) or self.damaged.get(archived_name(number))
 
-    def foreign(self) -> list[str]:
+    def unknown_files(self) -> list[str]:
         """Files that are not ours."""
         ours = {"history.jsonl", ".gitignore", ".gitattributes"}
         with os.scandir(self.path) as entries:

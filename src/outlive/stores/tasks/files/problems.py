@@ -6,12 +6,13 @@ from outlive.errors import DamagedRecord
 from outlive.stores.tasks.files.folder import TaskFolder
 from outlive.stores.tasks.files.names import task_name, task_number
 from outlive.stores.tasks.protocol import Problem
+from outlive.stores.tasks.records import NO_NEW_TASKS, REPAIR
 
 
 def problems(folder: TaskFolder) -> list[Problem]:
     """All problems of a folder that has just been scanned."""
     files = folder.problems()
-    found = [*files, *_damage(folder), *_stale(folder), *_foreign(folder)]
+    found = [*files, *_damage(folder), *_stale(folder), *_unknown_files(folder)]
     if str(folder.log) not in {problem.where for problem in files}:
         found += [*_trail(folder), *_mark(folder)]
     return found
@@ -21,28 +22,32 @@ def _damage(folder: TaskFolder) -> Iterator[Problem]:
     for name, error in sorted(folder.damaged.items()):
         where, _, what = str(error).partition(": ")
         damaged = isinstance(error, DamagedRecord)
-        remedy = "mend the file by hand, or set it apart with: outlive task doctor --repair"
+        remedy = "mend the file by hand, or repair it, which sets it apart"
         number = task_number(name.removeprefix("archive/"))
-        yield Problem(where, what, remedy if damaged else "see there; it is left alone", damaged, task=number)
+        if damaged:
+            yield Problem(where, what, remedy, repairable=True, task=number, code=REPAIR)
+        else:
+            yield Problem(where, what, "see there; it is left alone", task=number)
 
 
 def _stale(folder: TaskFolder) -> Iterator[Problem]:
     what = "blockedBy or blocks in the file lag behind the truth (readers of outlive do not notice)"
     for number in folder.stale_ids():
-        where, remedy = str(folder.path / task_name(number)), "outlive task doctor --repair"
-        yield Problem(where, what, remedy, repairable=True, harmless=True, task=number)
+        where, remedy = str(folder.path / task_name(number)), "repair it"
+        yield Problem(where, what, remedy, repairable=True, harmless=True, task=number, code=REPAIR)
 
 
 def _mark(folder: TaskFolder) -> list[Problem]:
     wrong = folder.wrong_mark()
-    remedy = "outlive task doctor --repair; until then no task can be created"
-    return [Problem(str(folder.mark_path), wrong, remedy, repairable=True)] if wrong else []
+    if not wrong:
+        return []
+    return [Problem(str(folder.mark_path), wrong, NO_NEW_TASKS, repairable=True, code=REPAIR)]
 
 
-def _foreign(folder: TaskFolder) -> list[Problem]:
+def _unknown_files(folder: TaskFolder) -> list[Problem]:
     return [
         Problem(str(folder.path / name), "not a task file; ignored", "move it elsewhere", harmless=True)
-        for name in folder.foreign()
+        for name in folder.unknown_files()
     ]
 
 
@@ -58,5 +63,5 @@ def _trail(folder: TaskFolder) -> Iterator[Problem]:
         if folder.node(number) is None and folder.damage(number) is None:
             apart = folder.path / "damaged" / task_name(number)
             source = f"mend {apart} and move it back" if apart.exists() else "restore it from a backup or from git"
-            remedy = f"{source}; `outlive task delete --help` says how to go on without it"
-            yield Problem(str(folder.path / task_name(number)), what, remedy, lost=True, task=number)
+            where = str(folder.path / task_name(number))
+            yield Problem(where, what, source, lost=True, task=number, code="lost_task")

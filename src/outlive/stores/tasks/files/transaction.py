@@ -45,7 +45,7 @@ class FileTransaction:
                 self._look_at(node.depends_on)
                 found[number] = self._folder.full(node)
             elif error := self._folder.damage(number):
-                raise type(error)(f"{error}; see: outlive task doctor")
+                raise type(error)(error.message, hint=error.hint or "see what is wrong with it", code="damaged_task")
         return found
 
     def find(self, query: TaskQuery) -> list[Task]:

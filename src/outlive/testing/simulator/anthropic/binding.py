@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from outlive.testing.simulator.anthropic.checks.messages import turn_scoped
 from outlive.testing.simulator.anthropic.compaction import COMPACTION, is_noop, starts_with_block
-from outlive.testing.simulator.anthropic.messages import turn_scoped
 from outlive.testing.simulator.anthropic.prompt import block_bytes, blocks_of
 from outlive.testing.simulator.anthropic.signing import record_of
 

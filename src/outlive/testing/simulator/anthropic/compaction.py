@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from outlive.testing.simulator.anthropic.edits import COMPACT
-from outlive.testing.simulator.anthropic.fields import check_fields, one_of
+from outlive.testing.simulator.anthropic.checks.edits import COMPACT
+from outlive.testing.simulator.anthropic.checks.fields import check_fields, one_of
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.models import SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import RuleBroken
 
 COMPACTION = "compaction"
 MAX_INSTRUCTIONS_CHARS = 16_384

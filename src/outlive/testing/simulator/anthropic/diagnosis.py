@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from outlive.testing.simulator.anthropic.fields import check_fields
+from outlive.testing.simulator.anthropic.checks.fields import check_fields
 from outlive.testing.simulator.anthropic.prompt import block_bytes, blocks_of, pieces_of
 from outlive.testing.simulator.tokens import block_characters, compact, tokens_of, tool_characters
 

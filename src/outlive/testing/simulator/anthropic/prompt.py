@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from outlive.testing.simulator.anthropic.checks.messages import cleared, turn_scoped
 from outlive.testing.simulator.anthropic.compaction import is_noop
-from outlive.testing.simulator.anthropic.messages import cleared, turn_scoped
 from outlive.testing.simulator.cache import LONG, SHORT, CachedPiece
 from outlive.testing.simulator.tokens import block_characters, compact, tool_characters
 

@@ -3,27 +3,26 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from outlive.testing.simulator.anthropic.betas import (
+from outlive.testing.simulator.anthropic.binding import mismatches, without
+from outlive.testing.simulator.anthropic.checks.betas import (
     BINDING_CONTROLS,
     COMPACT_AT_THRESHOLD,
     COMPACT_ON_DEMAND,
     CONTEXT_MANAGEMENT,
 )
-from outlive.testing.simulator.anthropic.binding import mismatches, without
-from outlive.testing.simulator.anthropic.blocks import check_cache_control
+from outlive.testing.simulator.anthropic.checks.blocks import check_cache_control
+from outlive.testing.simulator.anthropic.checks.edits import check_context_management
+from outlive.testing.simulator.anthropic.checks.fields import check_fields, check_type, one_of
+from outlive.testing.simulator.anthropic.checks.messages import check_messages
+from outlive.testing.simulator.anthropic.checks.output import check_output_config
+from outlive.testing.simulator.anthropic.checks.thinking import DROP, check_thinking, mismatch_behavior, thinks
+from outlive.testing.simulator.anthropic.checks.tools import check_choice, check_tools
 from outlive.testing.simulator.anthropic.compaction import check_block_alone, check_compaction
 from outlive.testing.simulator.anthropic.diagnosis import check_diagnostics
-from outlive.testing.simulator.anthropic.edits import check_context_management
-from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
-from outlive.testing.simulator.anthropic.messages import check_messages
-from outlive.testing.simulator.anthropic.output import check_output_config
 from outlive.testing.simulator.anthropic.signing import Signer
-from outlive.testing.simulator.anthropic.thinking import DROP, check_thinking, mismatch_behavior, thinks
-from outlive.testing.simulator.anthropic.tools import check_choice, check_tools
 from outlive.testing.simulator.anthropic.turns import MergedTurn, check_pairs, check_thinking_kept, turns_of
-from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.models import BUDGET, SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import CheckedRequest, RuleBroken
 
 VERSIONS = ("2023-01-01", "2023-06-01", "2026-10-21")
 REQUIRED: dict[str, type] = {"model": str, "messages": list}

@@ -6,23 +6,22 @@ from typing import Any
 
 from outlive.testing.simulator.answer import Answer, SentPart, SentSummary, WireToolCall, answer_of
 from outlive.testing.simulator.anthropic import wire
-from outlive.testing.simulator.anthropic.betas import BINDING_CONTROLS, betas_of
 from outlive.testing.simulator.anthropic.binding import hash_of, prefix_of
+from outlive.testing.simulator.anthropic.checks.betas import BINDING_CONTROLS, betas_of
+from outlive.testing.simulator.anthropic.checks.thinking import thinks
 from outlive.testing.simulator.anthropic.compaction import signed_text
 from outlive.testing.simulator.anthropic.diagnosis import CacheDiagnosis
 from outlive.testing.simulator.anthropic.prompt import pieces_of
 from outlive.testing.simulator.anthropic.rules import VERSIONS, AnthropicRules
 from outlive.testing.simulator.anthropic.signing import Signer
-from outlive.testing.simulator.anthropic.thinking import thinks
 from outlive.testing.simulator.anthropic.turns import goes_on, turns_of
 from outlive.testing.simulator.cache import CachedPiece, PromptCache
-from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import BUDGET, SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import ReportedUsage, SeenRequest
 from outlive.testing.simulator.steps import Say, Step, Think
 from outlive.testing.simulator.tokens import compact
+from outlive.testing.simulator.verdict import CheckedRequest, RuleBroken
 
 UNPROMPTED = Think("Let me think about this.")
 

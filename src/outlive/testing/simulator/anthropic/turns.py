@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from outlive.testing.simulator.anthropic.compaction import COMPACTION
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import RuleBroken
 
 DOCS = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 

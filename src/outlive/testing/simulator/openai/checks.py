@@ -1,11 +1,11 @@
 """What all rules of OpenAI's APIs are made of: one check of one value each."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from outlive.testing.simulator.models import SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken, is_schema
+from outlive.testing.simulator.verdict import RuleBroken, is_schema
 
 NAME = re.compile(r"[a-zA-Z0-9_-]+")
 MAX_ID_CHARS = 40
@@ -55,6 +55,17 @@ def refuse_empty(param: str) -> None:
         "empty_array",
         f"Invalid '{param}': empty array. Expected an array with minimum length 1, but got an empty array instead.",
     )
+
+
+def content_parts(content: Any, where: str) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Check that content is a list of typed parts; yield the place, the part and its type."""
+    wanted(content, where, list)
+    if not content:
+        refuse_empty(where)
+    for number, part in enumerate(content):
+        place = f"{where}[{number}]"
+        wanted(part, place, dict)
+        yield place, part, needed(part, "type", place, str)
 
 
 def short(text: str, param: str, longest: int) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from outlive.testing.simulator.openai.checks import check_name, choice, known_only, needed, refused, wanted
-from outlive.testing.simulator.refusal import is_schema
+from outlive.testing.simulator.verdict import is_schema
 
 KINDS = ("json_schema", "json_object", "text")
 FIELDS = frozenset({"name", "schema", "strict", "description"})

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from outlive.testing.simulator.anthropic.signing import Signer
-from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.tokens import compact
+from outlive.testing.simulator.verdict import RuleBroken
 
 OPENING = "gAAAA"
 COMPACTION = "compaction"

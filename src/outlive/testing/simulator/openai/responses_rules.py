@@ -10,16 +10,16 @@ from outlive.testing.simulator.openai.checks import (
     check_name,
     check_schema,
     choice,
+    content_parts,
     known_model,
     known_only,
     needed,
-    refuse_empty,
     refused,
     short,
     wanted,
 )
 from outlive.testing.simulator.openai.output import check_text
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import RuleBroken
 
 FIELDS = frozenset(
     (
@@ -67,7 +67,7 @@ INCLUDABLE = (
 )
 ENCRYPTED = "reasoning.encrypted_content"
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-LEAST_OUTPUT, LONGEST_ID = 16, 64
+MIN_OUTPUT_TOKENS, MAX_ID_CHARS = 16, 64
 NO_INPUT = "One of 'input' or 'previous_response_id' or 'prompt' or 'conversation_id' must be provided."
 CheckReasoning = Callable[[dict[str, Any], dict[str, Any] | None], None]
 
@@ -188,7 +188,7 @@ def _check_item(item: Any, where: str, model: SimulatedModel) -> None:
 
 def _check_call_id(item: dict[str, Any], where: str) -> None:
     call_id = needed(item, "call_id", where, str)
-    short(call_id, f"{where}.call_id", LONGEST_ID)
+    short(call_id, f"{where}.call_id", MAX_ID_CHARS)
     if not call_id:
         message = f"Invalid '{where}.call_id': empty string. Expected a string with minimum length 1."
         raise refused(f"{where}.call_id", "empty_string", message)
@@ -210,13 +210,7 @@ def _check_reasoning_item(item: dict[str, Any], where: str) -> None:
 def _check_content(content: Any, where: str, kinds: tuple[str, ...], model: SimulatedModel) -> None:
     if isinstance(content, str):
         return
-    wanted(content, where, list)
-    if not content:
-        refuse_empty(where)
-    for number, part in enumerate(content):
-        place = f"{where}[{number}]"
-        wanted(part, place, dict)
-        kind = needed(part, "type", place, str)
+    for place, part, kind in content_parts(content, where):
         choice(kind, place, kinds)
         if kind in ("input_text", "output_text"):
             needed(part, "text", place, str)
@@ -340,8 +334,8 @@ def _check_length(value: Any, model: SimulatedModel) -> None:
     if value is None:
         return
     wanted(value, name, int)
-    if value < LEAST_OUTPUT:
-        message = f"Expected a value >= {LEAST_OUTPUT}, but got {value} instead."
+    if value < MIN_OUTPUT_TOKENS:
+        message = f"Expected a value >= {MIN_OUTPUT_TOKENS}, but got {value} instead."
         raise refused(name, "integer_below_min_value", f"Invalid '{name}': integer below minimum value. {message}")
     if value > model.max_output:
         message = f"Expected a value <= {model.max_output}, but got {value} instead."

@@ -7,7 +7,6 @@ from typing import Any
 
 from outlive.testing.simulator.answer import Answer, SentPart, SentSummary, WireToolCall, answer_of
 from outlive.testing.simulator.anthropic.signing import Signer
-from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.openai import responses_wire as wire
@@ -21,9 +20,9 @@ from outlive.testing.simulator.openai.responses_rules import (
     items_of,
 )
 from outlive.testing.simulator.openai.side import OpenAISide, with_defect
-from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import RESPONSES_COMPACT, SeenRequest
 from outlive.testing.simulator.steps import Say, Step, Think
+from outlive.testing.simulator.verdict import CheckedRequest, RuleBroken
 
 
 class ResponsesSide(OpenAISide):

@@ -11,6 +11,7 @@ from outlive.testing.simulator.openai.checks import (
     check_name,
     check_schema,
     choice,
+    content_parts,
     known_model,
     known_only,
     needed,
@@ -20,7 +21,7 @@ from outlive.testing.simulator.openai.checks import (
     wanted,
 )
 from outlive.testing.simulator.openai.output import check_response_format
-from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.verdict import RuleBroken
 
 FIELDS = frozenset(
     (
@@ -140,13 +141,7 @@ def _check_content(message: dict[str, Any], role: str, index: int, model: Simula
         )
     if isinstance(content, str):
         return
-    wanted(content, where, list)
-    if not content:
-        refuse_empty(where)
-    for number, part in enumerate(content):
-        place = f"{where}[{number}]"
-        wanted(part, place, dict)
-        kind = needed(part, "type", place, str)
+    for place, part, kind in content_parts(content, where):
         choice(kind, f"{place}.type", tuple(sorted(PARTS[role])))
         check_breakpoint(part, place, model)
         if kind == "text":

@@ -7,17 +7,16 @@ from typing import Any
 
 from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, answer_of
 from outlive.testing.simulator.cache import CachedPiece, PromptCache
-from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.openai import wire
 from outlive.testing.simulator.openai.output import format_of
 from outlive.testing.simulator.openai.prompt import chat_pieces
 from outlive.testing.simulator.openai.rules import check_request
-from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import ReportedUsage, SeenRequest
 from outlive.testing.simulator.steps import Say, Step
 from outlive.testing.simulator.tokens import compact
+from outlive.testing.simulator.verdict import CheckedRequest, RuleBroken
 
 NO_KEY = (
     "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "

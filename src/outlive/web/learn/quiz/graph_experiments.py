@@ -9,8 +9,9 @@ from pathlib import Path
 
 from outlive.errors import NothingReady, TaskError
 from outlive.stores import open_stores
+from outlive.tasks.example import PLAN
 from outlive.tasks.graph import TaskGraph
-from outlive.web.learn.graph import EVERYTHING, PLAN
+from outlive.web.learn.graph import EVERYTHING
 from outlive.web.learn.quiz.question import QuizFinding
 
 TODO_OR_TASK = ("A to-do list in the conversation", "A task on disk")

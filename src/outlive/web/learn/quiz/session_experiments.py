@@ -62,7 +62,7 @@ def rung_named(name: str, choices: tuple[str, ...]) -> Callable[[], QuizFinding]
 
     def check() -> QuizFinding:
         rungs = seen_at(name).receipt["rungs"]
-        assert isinstance(rungs, tuple)  # noqa: S101 - made by told_pass
+        assert isinstance(rungs, tuple)  # noqa: S101 - made by receipt_facts
         (right,) = [number for number, choice in enumerate(choices) if choice in rungs]
         return QuizFinding(right, f"The engine made such a pass; its receipt says: {' + '.join(rungs)}.")
 

@@ -11,9 +11,11 @@ from outlive.context.pages import handle
 from outlive.events import Compacted
 from outlive.web.api import HttpProblem, number
 from outlive.web.sessions.past.kept_lines import kept_lines
-from outlive.web.sessions.past.passes import PassComparison, RowPair, compare, sent_pairs
+from outlive.web.sessions.past.pairs import RowPair, sent_pairs
+from outlive.web.sessions.past.passes import PassComparison, compare
 from outlive.web.sessions.past.replay import replayed, rows_before
 from outlive.web.sessions.past.rows import ViewRow, sent
+from outlive.web.sessions.receipt_kinds import receipt_kinds
 from outlive.web.sessions.served_log import ServedLog
 from outlive.web.sessions.texts import text_page
 
@@ -98,6 +100,7 @@ def pass_answer(log: ServedLog, request: Request) -> object:
     """Receipt, what left, and the first rows of the view before and after."""
     found = _comparison(log, request)
     event, receipt = found.event, found.event.receipt
+    before, after = receipt_kinds(event)
     largest = sorted(found.left, key=lambda unit: unit["after"] - unit["before"])[:MOST_LEFT]  # type: ignore[operator]
     return {
         "event": event.id,
@@ -105,7 +108,8 @@ def pass_answer(log: ServedLog, request: Request) -> object:
         "focus": event.focus[:1000],
         "undone": log.talk.taken_back.holds(event.id),
         "newest": log.past.newest_pass == event.id,
-        "receipt": asdict(receipt) | {"handles": [handle(page) for page in receipt.handles]},
+        "receipt": asdict(receipt)
+        | {"handles": [handle(page) for page in receipt.handles], "kinds_before": before, "kinds_after": after},
         "left": sorted(largest, key=lambda unit: unit["unit"]),  # type: ignore[arg-type,return-value]
         "left_total": len(found.left),
     }

@@ -12,9 +12,9 @@ import msgspec
 
 from outlive.context.engine import Engine
 from outlive.context.pages import describe, handle
-from outlive.context.passes.name_index import NameIndex
+from outlive.context.passes.lines.name_index import NameIndex
+from outlive.context.passes.lines.reuse_score import line_value, name_score, place_score
 from outlive.context.passes.protect import Guarded, guarded, preserved, weigher
-from outlive.context.passes.reuse_score import line_value, name_odds, piece_odds
 from outlive.context.passes.stubs import GAP
 from outlive.context.pieces import Line, Piece
 from outlive.events import Compacted
@@ -107,7 +107,7 @@ class _Explaining:
 
     def line(self, line: Line) -> KeptLine:
         index, piece = self._index, line.piece
-        place = piece_odds(index, piece)
+        place = place_score(index, piece)
         value = line_value(index, line, place) * self._weigh(piece)
         names = sorted((self._name(line, name, place) for name in line.names), key=lambda one: -one.score)
         return KeptLine(
@@ -123,7 +123,7 @@ class _Explaining:
     def _name(self, line: Line, name: str, place: float) -> NameReason:
         seen = self._index.names[name]
         last = seen.line == line.id
-        score = round(name_odds(self._index, name, seen) * place, 5) if last else 0.0
+        score = round(name_score(self._index, name, seen) * place, 5) if last else 0.0
         return NameReason(one_line(name, LONGEST), last, score, seen.times, seen.used, seen.typed)
 
     def _why(self, piece: Piece, last: int) -> str:

@@ -1,37 +1,22 @@
 """One pass: its receipt, the view before and after side by side, and what left."""
 
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from bisect import bisect_right
+from collections.abc import Sequence
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from outlive.context.passes.departures import units_left
-from outlive.context.view import projection_of
-from outlive.events import Compacted, Event
+from outlive.context.passes.departures import unit_departures
+from outlive.context.projection import projection_of
+from outlive.events import AssistantSaid, Compacted, Event, StateShown
 from outlive.printable import one_line
+from outlive.web.sessions.past.pairs import RowPair, paired
 from outlive.web.sessions.past.replay import ReaderEngine, ReplayedPast, prompt_of, view_rows
-from outlive.web.sessions.past.rows import MOST_HANDLES, SentRow, ViewRow, sent
+from outlive.web.sessions.past.rows import MOST_HANDLES, ViewRow, row_of
 
-Change = Literal["same", "shrunk", "left", "new"]
 LABEL = 200
-
-
-class RowPair(msgspec.Struct, frozen=True):
-    """A block before and after a pass."""
-
-    change: Change
-    before: ViewRow | None
-    after: ViewRow | None
-
-
-class SentPair(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A pair as it is sent; of a block that stayed as it was, one side."""
-
-    number: int
-    change: Change
-    before: SentRow | None = None
-    after: SentRow | None = None
+STATE = "state"
+"""Role of the newest state block."""
 
 
 class PassComparison(msgspec.Struct, frozen=True):
@@ -60,47 +45,26 @@ def compare(log: Sequence[Event], past: ReplayedPast, event: Compacted, *, taken
     after = projection_of(event, before)
     left = [
         asdict(unit) | {"what": one_line(unit.what, LABEL), "handles": unit.handles[:MOST_HANDLES]}
-        for unit in units_left(event, before, units)
+        for unit in unit_departures(event, before, units)
     ]
     rows = [list(view_rows(units, prompt, projection, event.id)) for projection in (before, after)]
-    return PassComparison(event, list(_paired(*rows)), left)
+    rendered = _state_after(log, event.id)
+    if rendered is not None:
+        states = [at for at, row in enumerate(rows[0]) if row.kind == "state"]
+        if states:
+            rows[0][states[-1]] = replace(rows[0][states[-1]], role=STATE)
+        rows[1].append(rendered)
+    return PassComparison(event, list(paired(*rows)), left)
 
 
-def _paired(before: list[ViewRow], after: list[ViewRow]) -> Iterator[RowPair]:
-    """Blocks of both views in one order; what is in both is in the same order in both."""
-    in_before, in_after = {row.key for row in before}, {row.key for row in after}
-    new = iter(after)
-    following = next(new, None)
-    for row in before:
-        while following is not None and following.key not in in_before:
-            yield RowPair("new", None, following)
-            following = next(new, None)
-        if row.key not in in_after:
-            yield RowPair("left", row, None)
-        elif following is not None:
-            yield RowPair("same" if following.text == row.text else "shrunk", row, following)
-            following = next(new, None)
-    while following is not None:
-        yield RowPair("new", None, following)
-        following = next(new, None)
-
-
-def sent_pairs(pairs: Sequence[RowPair], skip: int, limit: int, change: str) -> dict[str, object]:
-    """A page of pairs; with `change` only of those that changed so."""
-    counts = {name: sum(pair.change == name for pair in pairs) for name in ("same", "shrunk", "left", "new")}
-    chosen = [(number, pair) for number, pair in enumerate(pairs) if not change or pair.change == change]
-    page = [
-        SentPair(
-            number,
-            pair.change,
-            sent(pair.before, number) if pair.before is not None else None,
-            sent(pair.after, number) if pair.after is not None and pair.change != "same" else None,
-        )
-        for number, pair in chosen[skip : skip + limit]
-    ]
-    return {
-        "pairs": page,
-        "counts": counts,
-        "total": len(chosen),
-        "next": skip + limit if skip + limit < len(chosen) else None,
-    }
+def _state_after(log: Sequence[Event], id: int) -> ViewRow | None:
+    """The state block that is rendered again for the first request after a pass."""
+    for event in log[bisect_right(log, id, key=lambda event: event.id) :]:
+        match event:
+            case StateShown():
+                return row_of("state", event.id, 0, event.text, label="state block, rendered again", role=STATE)
+            case AssistantSaid() | Compacted():
+                return None
+            case _:
+                pass
+    return None

@@ -15,15 +15,19 @@ from msgspec.structs import replace
 from outlive.context.engine import Engine
 from outlive.context.pages import Page
 from outlive.context.pieces import Piece
+from outlive.context.projection import Projection
+from outlive.context.rendering import digest_messages, opening, result_blocks, said_blocks
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
-from outlive.context.view import Projection, digest_messages, opening, result_blocks, said_blocks
 from outlive.events import Compacted, Event, StateShown, Undone
 from outlive.messages import Block, Image, Opaque, Text, Thinking, ToolCall, ToolResult
+from outlive.web.sessions.past.pairs import REQUEST
 from outlive.web.sessions.past.rows import ViewRow, row_of
 
 WINDOW = 200_000
 """No pass is planned here, so its size does not matter."""
+WORDS_BLOCK = 1_000
+"""Number of the row with the user's words of a pass: beside its digest, which is 0, and what follows that."""
 
 
 class Prompt(Struct, frozen=True):
@@ -167,13 +171,19 @@ def _digest_rows(units: list[Unit], projection: Projection) -> Iterator[ViewRow]
     for message in digest_messages(units, projection):
         for number, block in enumerate(message.blocks):
             if number < len(segments):
-                yield _block_row("digest", segments[number].event, 0, block, label="digest")
+                own = segments[number].origin == "user"
+                kind, at, label = ("user", WORDS_BLOCK, "the user's words") if own else ("digest", 0, "digest")
+                yield _block_row(kind, segments[number].event, at, block, label=label)
             elif isinstance(block, Text):
                 own = block.origin == "user"
-                label = "the current request" if own else "what was done"
-                yield _block_row("user" if own else "digest", projection.event, number + 1, block, label=label)
+                label, role = ("the current request", REQUEST) if own else ("what was done", "done")
+                kind = "user" if own else "digest"
+                yield _block_row(kind, projection.event, number + 1, block, label=label, role=role)
             else:
-                yield _block_row("user", projection.event, number + 1, block, label="picture of the request")
+                role = f"picture {number - len(segments)} of the request"
+                yield _block_row(
+                    "user", projection.event, number + 1, block, label="picture of the request", role=role
+                )
 
 
 def _unit_rows(unit: Unit, projection: Projection, before: int, states_to: int = 1 << 62) -> Iterator[ViewRow]:
@@ -225,6 +235,7 @@ def _block_row(
     block: Block,
     *,
     label: str = "",
+    role: str = "",
     piece: Piece | None = None,
     projection: Projection | None = None,
 ) -> ViewRow:
@@ -233,7 +244,7 @@ def _block_row(
     match block:
         case Text() | Thinking():
             label = label or ("thinking" if isinstance(block, Thinking) else "")
-            return row_of(kind, event, number, block.text, label=label, short=short, pages=pages)
+            return row_of(kind, event, number, block.text, label=label, short=short, pages=pages, role=role)
         case ToolCall():
             text = piece.text if piece else block.name
             return row_of(kind, event, number, text, label=piece.label if piece else block.name, pages=pages)
@@ -242,7 +253,7 @@ def _block_row(
             extra = IMAGE_TOKENS * len(block.images)
             return row_of(kind, event, number, block.text, label=label, short=short, pages=pages, extra=extra)
         case Image():
-            return row_of(kind, event, number, "", label=label or "picture", extra=IMAGE_TOKENS)
+            return row_of(kind, event, number, "", label=label or "picture", extra=IMAGE_TOKENS, role=role)
         case Opaque():
             return row_of(
                 kind, event, number, "", label=label or f"block of {block.provider}", extra=estimate(str(block.data))

@@ -27,10 +27,13 @@ class ViewRow(msgspec.Struct, frozen=True):
     short: bool
     """Only a part of it is shown, and handles for the rest."""
     handles: tuple[str, ...]
+    role: str = ""
+    """What the block is, if a view has only one of it: it is the same block in every view."""
 
     @property
     def key(self) -> tuple[str, int, int]:
-        return self.kind, self.event, self.block
+        """Equal for the same block of two views."""
+        return (self.role, 0, 0) if self.role else (self.kind, self.event, self.block)
 
 
 class SentRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -57,10 +60,11 @@ def row_of(
     short: bool = False,
     pages: tuple[int, ...] = (),
     extra: float = 0.0,
+    role: str = "",
 ) -> ViewRow:
     """`extra`: tokens that are not text."""
     tokens = round(estimate(text) + extra)
-    return ViewRow(kind, event, block, text, label, tokens, short, tuple(map(handle, pages)))
+    return ViewRow(kind, event, block, text, label, tokens, short, tuple(map(handle, pages)), role)
 
 
 def sent(row: ViewRow, number: int) -> SentRow:

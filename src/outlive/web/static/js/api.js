@@ -1,4 +1,4 @@
-// Requests to the server, and streams of what changes.
+// Requests to the server.
 import { useCallback, useEffect, useState } from "./html.js";
 
 export class ApiError extends Error {
@@ -57,43 +57,4 @@ export function useData(path) {
   }, [path, round]);
   const reload = useCallback(() => setRound((number) => number + 1), []);
   return { ...state, reload };
-}
-
-const streams = new Map();
-
-// One stream of changes a workspace, however many components listen.
-function changesOf(workspace) {
-  if (!streams.has(workspace)) {
-    const listeners = new Set();
-    const source = new EventSource(`/api/w/${workspace}/changes`);
-    let wasOpen = false;
-    source.onopen = () => {
-      if (wasOpen) for (const listener of listeners) listener(null); // something may have changed meanwhile
-      wasOpen = true;
-    };
-    source.addEventListener("changed", (event) => {
-      const { what } = JSON.parse(event.data);
-      for (const listener of listeners) listener(what);
-    });
-    streams.set(workspace, { listeners, source });
-  }
-  return streams.get(workspace);
-}
-
-// A browser has few connections for one host, so a stream without listeners is closed.
-function leave(workspace, listener) {
-  const { listeners, source } = streams.get(workspace);
-  listeners.delete(listener);
-  if (listeners.size) return;
-  source.close();
-  streams.delete(workspace);
-}
-
-// Calls `react` when tasks, sessions or memories (`what`) of a workspace changed, also in another process.
-export function useChanges(workspace, what, react) {
-  useEffect(() => {
-    const listener = (changed) => (changed === null || changed === what) && react();
-    changesOf(workspace).listeners.add(listener);
-    return () => leave(workspace, listener);
-  }, [workspace, what, react]);
 }

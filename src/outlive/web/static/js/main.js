@@ -42,7 +42,7 @@ function App() {
   for (const [pattern, section, load] of ROUTES) {
     const found = match(pattern, path);
     if (found) {
-      return html`<${Shell} about=${about} workspace=${found.workspace ?? about.workspaces[0].id} section=${section}>
+      return html`<${Shell} about=${about} workspace=${found.workspace ?? about.workspaces[0].id} section=${section} page=${path.split("?")[0]}>
         <${Loader} key=${pattern + JSON.stringify(found)} load=${load} about=${about} ...${found} />
       </${Shell}>`;
     }

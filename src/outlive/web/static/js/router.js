@@ -51,8 +51,20 @@ export function match(pattern, path) {
   if (wanted.length !== given.length) return null;
   const found = {};
   for (const [at, part] of wanted.entries()) {
-    if (part.startsWith(":")) found[part.slice(1)] = decodeURIComponent(given[at]);
-    else if (part !== given[at]) return null;
+    if (part.startsWith(":")) {
+      const value = decoded(given[at]);
+      if (!value) return null;
+      found[part.slice(1)] = value;
+    } else if (part !== given[at]) return null;
   }
   return found;
+}
+
+// Empty for a part that is not an address, as "%E0%".
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return "";
+  }
 }

@@ -1,6 +1,9 @@
 // The frame around every page: navigation, workspaces, theme.
 import { html, useEffect, useState } from "./html.js";
+import { useChanges } from "./live.js";
 import { Link, navigate } from "./router.js";
+import { setPlace, setTitle } from "./title.js";
+import { Banner } from "./ui/banner.js";
 
 const SECTIONS = [
   ["sessions", "Sessions"],
@@ -8,13 +11,17 @@ const SECTIONS = [
   ["memory", "Memory"],
   ["replay", "Replay"],
 ];
+const TITLES = { ...Object.fromEntries(SECTIONS), learn: "Learn" };
+const NOTHING = () => {};
 const THEMES = { auto: "Theme: system", light: "Theme: light", dark: "Theme: dark" };
 
-export function Shell({ about, workspace, section, children }) {
+export function Shell({ about, workspace, section, page, children }) {
   const here = about.workspaces.find((one) => one.id === workspace) ?? about.workspaces[0];
+  useChanges(here.id, "", NOTHING); // every page notices when the server is gone
   useEffect(() => {
-    document.title = `${here.name} · outlive`;
-  }, [here.name]);
+    setPlace(here.name);
+    setTitle(TITLES[section] ?? "");
+  }, [here.name, section, page]);
   return html`<a class="skip" href="#content">Skip to the content</a>
     <div class="shell">
       <header class="side">
@@ -29,7 +36,7 @@ export function Shell({ about, workspace, section, children }) {
           <span class="version" title=${here.path}>${here.name} · ${about.control ? "control" : "read only"} · ${about.version}</span>
         </div>
       </header>
-      <main class="content" id="content">${children}</main>
+      <main class="content" id="content"><${Banner} />${children}</main>
     </div>`;
 }
 

@@ -1,5 +1,6 @@
 // Something beside a view, or over it on a narrow screen.
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { html, useLayoutEffect, useRef } from "../html.js";
+import { useMedia } from "./media.js";
 import { Panel } from "./parts.js";
 
 const NARROW = "(max-width: 1000px)";
@@ -23,15 +24,4 @@ function Beside({ title, close, children }) {
       <button class="button" onClick=${close}>Close</button></header>
     ${children}
   </aside>`;
-}
-
-function useMedia(query) {
-  const [matches, setMatches] = useState(() => matchMedia(query).matches);
-  useEffect(() => {
-    const list = matchMedia(query);
-    const listener = () => setMatches(list.matches);
-    list.addEventListener("change", listener);
-    return () => list.removeEventListener("change", listener);
-  }, [query]);
-  return matches;
 }

@@ -21,7 +21,7 @@ export function MemoryList({ workspace, values, change, link, selected }) {
 }
 
 const Choices = ({ values, change }) => html`
-  <${Choice} name="state" all="In use, or held back" values=${values} change=${change} options=${Object.entries(STATES).map(([key, { name }]) => [key, name])} />
+  <${Choice} name="state" all="Active or blocked" values=${values} change=${change} options=${Object.entries(STATES).map(([key, { name }]) => [key, name])} />
   <${Choice} name="type" all="All types" values=${values} change=${change} options=${Object.entries(TYPES).map(([key, about]) => [key, `${key}: ${about}`])} />
   <${Choice} name="scope" all="All scopes" values=${values} change=${change} options=${[["project", "of this project"], ["user", "yours everywhere"]]} />`;
 

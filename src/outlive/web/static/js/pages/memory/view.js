@@ -37,7 +37,6 @@ export function MemoryView({ workspace, path, memory, control, link }) {
         ${memory.date && html`<dt>about</dt><dd>${memory.date}</dd>`}
         <dt>created</dt><dd title=${moment(memory.created)}><${Ago} at=${memory.created} /></dd>
         <dt>changed</dt><dd><${Ago} at=${memory.changed} />, revision ${memory.revision}</dd>
-        ${memory.last_used && html`<dt>last used</dt><dd><${Ago} at=${memory.last_used} /></dd>`}
       </dl></section>
     <section><h3>Log</h3><${Log} workspace=${workspace} values=${{ scope: row.scope, slug: row.slug }} control=${control} link=${link} of=${true} /></section>
   </div>`;
@@ -48,8 +47,8 @@ function Source({ workspace, source }) {
   const event = source.event ? `?event=${source.event}` : "";
   return html`<section aria-label="Where it came from"><h3>Where it came from</h3>
     <p class="small">
-      ${source.foreign ? "It came with the folder; nobody here vouches for what it says of itself. " : ""}${SPEAKERS[source.who]}
-      ${source.confirmed && !source.foreign && source.who !== "user" ? " You agreed to it." : ""}
+      ${source.untrusted ? "It came with the folder; nobody here vouches for what it says of itself. " : ""}${SPEAKERS[source.who]}
+      ${source.confirmed && !source.untrusted && source.who !== "user" ? " You agreed to it." : ""}
     </p>
     ${source.session &&
     html`<p class="small">${source.session_known

@@ -12,7 +12,7 @@ export function Details({ path }) {
       <section class="card pad stack" aria-label="Size of requests">
         <h2>Requests under policy ${report.policy}</h2>
         <${Curve} points=${report.curve} />
-        ${report.refusals.map((one) => html`<p key=${one.turn} class="small">Turn ${one.turn}: ${one.why}</p>`)}
+        ${report.refusals.map((one) => html`<p key=${one.turn} class="small">At message ${one.turn}: ${one.why}</p>`)}
       </section>
       ${report.recorded_cache && html`<${Misses} account=${report.recorded_cache} />`}
       <section class="card pad stack" aria-label="Passes">
@@ -25,7 +25,7 @@ export function Details({ path }) {
 }
 
 const PassRow = ({ pass }) => html`<details class="replay-pass">
-  <summary><b>Turn ${pass.turn}</b> ${short(pass.before)} → ${short(pass.after)} tokens <span class="muted">${pass.rungs.join(", ")} · ${pass.reason} · ${short(pass.left_tokens)} tokens left</span></summary>
+  <summary><b>Before message ${pass.turn}</b> ${short(pass.before)} → ${short(pass.after)} tokens <span class="muted">${pass.rungs.join(", ")} · ${pass.reason} · ${short(pass.left_tokens)} tokens left</span></summary>
   <ul class="small">
     ${pass.left.map((one, at) => html`<li key=${at}><bdi class="mono">${one.what}</bdi> <span class="muted">${short(one.tokens)} tokens</span></li>`)}
     ${pass.left_more > 0 && html`<li class="muted">and ${pass.left_more} more</li>`}

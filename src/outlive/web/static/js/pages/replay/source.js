@@ -51,7 +51,7 @@ export function Source({ workspace, base, chosen }) {
         ${listed.length > 0 &&
         html`<select class="field" aria-label="A session of this workspace" disabled=${Boolean(busy)} value="" onChange=${fromSession}>
           <option value="">or a session of this workspace …</option>
-          ${listed.map((info) => html`<option key=${info.id} value=${info.id}>${info.title || info.id}</option>`)}
+          ${listed.map((info) => html`<option key=${info.id} value=${info.id}>${(info.title || info.id).slice(0, 70)}</option>`)}
         </select>`}
       </div>
       <p class="small muted" role="status">${busy}</p>

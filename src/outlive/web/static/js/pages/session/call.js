@@ -1,7 +1,8 @@
 // A tool call with its result: one line, and all of it when it is opened.
 import { html } from "../../html.js";
+import { Details } from "../../ui/details.js";
 import { Badge } from "../../ui/parts.js";
-import { Details, Picture } from "./item.js";
+import { Picture } from "./picture.js";
 import { usePlace } from "./place.js";
 import { Subagent } from "./subagent.js";
 import { LongText } from "./text.js";
@@ -15,13 +16,16 @@ const STATUS = {
   interrupted: ["■", "warn", "interrupted"],
 };
 
+const OPEN = ["waiting", "running"];
+
 export function Call({ call, event, block }) {
-  const [sign, tone, meaning] = STATUS[call.status];
+  const { event: wanted, dead } = usePlace();
+  const status = dead && OPEN.includes(call.status) ? "interrupted" : call.status; // nobody is there to go on with it
+  const [sign, tone, meaning] = STATUS[status];
   const { result } = call;
   const title = html`<span class=${`call-sign ${tone}`} title=${meaning} role="img" aria-label=${meaning}>${sign}</span>
     <b class="mono">${call.name}</b> <span class="clip grow mono">${call.label}</span>
     <span class="call-facts muted small">${facts(call)}</span>`;
-  const { event: wanted } = usePlace();
   return html`<${Details} title=${title} class="call" open=${Boolean(result) && result.event === wanted}>
     ${() => html`
       ${call.diff?.length ? html`<${Diff} lines=${call.diff} cut=${call.diff_cut} />` : null}

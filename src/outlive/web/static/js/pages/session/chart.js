@@ -9,7 +9,8 @@ const WIDEST = 26;
 const NARROWEST = 3;
 const HEIGHT = TALL.marks + TALL.window + TALL.gap + TALL.cache + TALL.gap + TALL.cost;
 
-export function Chart({ columns, cursor, choose, takenBack, following }) {
+// `choose` pins a column, `point` shows one as long as the mouse is there.
+export function Chart({ columns, cursor, choose, point, takenBack, following }) {
   const { openPass, openView } = usePlace();
   const box = useRef(null);
   const [room, setRoom] = useState(400);
@@ -27,8 +28,9 @@ export function Chart({ columns, cursor, choose, takenBack, following }) {
   useEffect(() => {
     const { current } = box;
     const x = cursor * wide;
-    if (following) current.scrollLeft = width;
-    else if (x < current.scrollLeft || x + wide > current.scrollLeft + current.clientWidth) current.scrollLeft = x - current.clientWidth / 2;
+    if (following) {
+      if (!current.matches(":hover")) current.scrollLeft = width;
+    } else if (x < current.scrollLeft || x + wide > current.scrollLeft + current.clientWidth) current.scrollLeft = x - current.clientWidth / 2;
   }, [cursor, wide, width, following]);
 
   const columnAt = (event) => {
@@ -61,7 +63,8 @@ export function Chart({ columns, cursor, choose, takenBack, following }) {
     <div
       class="chart" ref=${box} tabindex="0" role="slider" aria-label="Requests. Arrow keys move, Enter opens the view, p goes to the next pass, Space opens it"
       aria-valuemin="1" aria-valuemax=${count} aria-valuenow=${cursor + 1} aria-valuetext=${said}
-      onKeyDown=${keys} onMouseMove=${(event) => choose(columnAt(event))} onClick=${(event) => openView(columnAt(event) + 1)}>
+      onKeyDown=${keys} onMouseMove=${(event) => point(columnAt(event))} onMouseLeave=${() => point(null)}
+      onClick=${(event) => choose(columnAt(event))} onDblClick=${(event) => openView(columnAt(event) + 1)}>
       <svg width=${width} height=${HEIGHT} viewBox=${`0 0 ${width} ${HEIGHT}`} aria-hidden="true">
         <line class="axis" x1="0" x2=${width} y1=${TALL.marks + TALL.window} y2=${TALL.marks + TALL.window} />
         ${Object.keys(BANDS).map((key, at) => html`<path key=${key} class=${`band ${key}`} d=${shapes.bands[at]} />`)}
@@ -71,13 +74,13 @@ export function Chart({ columns, cursor, choose, takenBack, following }) {
           ({ event }, at) => isTakenBack(takenBack, event) && html`<rect key=${event} class="veil" x=${at * wide} y=${TALL.marks} width=${wide} height=${TALL.window} />`,
         )}
         ${columns.map(
-          ({ missed, event }, at) => missed && html`<circle key=${event} class="miss" cx=${(at + 0.5) * wide} cy=${TALL.marks + TALL.window + TALL.gap / 2} r="2.5" />`,
+          ({ missed, rewrote, event }, at) => (missed || rewrote > 0) && html`<circle key=${event} class="miss" cx=${(at + 0.5) * wide} cy=${TALL.marks + TALL.window + TALL.gap / 2} r="2.5" />`,
         )}
         ${columns.map(({ passes }, at) => passes.length > 0 && html`<${Mark} key=${passes[0]} x=${at * wide} open=${() => openPass(passes.at(-1))} undone=${isTakenBack(takenBack, passes.at(-1))} />`)}
         <rect class="cursor" x=${cursor * wide} y=${TALL.marks} width=${wide} height=${HEIGHT - TALL.marks} />
       </svg>
     </div>
-    <div class="chart-labels small muted" aria-hidden="true"><span>${short(shapes.most)} tokens at most</span><span>cache below, then cost</span></div>
+    <p class="chart-labels small muted" aria-hidden="true"><span>From above: tokens (peak ${short(shapes.most)})</span><span>cache</span><span>cost</span></p>
   </div>`;
 }
 

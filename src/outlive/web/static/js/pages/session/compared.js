@@ -5,7 +5,7 @@ import { Loaded } from "../../ui/states.js";
 import { usePlace } from "./place.js";
 import { ViewRow } from "./row.js";
 
-const FILTERS = { "": "all", new: "new", left: "left", shrunk: "shrunk", same: "unchanged" };
+const FILTERS = { "": "all", new: "new", left: "left", shrunk: "shrunk", changed: "changed", moved: "moved", same: "unchanged" };
 
 export function Compared({ event }) {
   const { base } = usePlace();
@@ -23,6 +23,12 @@ export function Compared({ event }) {
     <${Pairs} key=${path} first=${data} path=${path} base=${base} event=${event} />`}</${Loaded}>`;
 }
 
+const NOTES = { new: "new", changed: "changed" };
+const GONE = {
+  moved: "kept verbatim: it stands among the user's words",
+  state: "replaced by the state block that is rendered again",
+};
+
 function Pairs({ first, path, base, event }) {
   const [pages, setPages] = useState([first]);
   const { next, total } = pages.at(-1);
@@ -38,11 +44,11 @@ function Pair({ pair: { change, before, after }, text }) {
   if (change === "same") {
     return html`<div class="wide-cell"><${ViewRow} row=${before} quiet=${true} note="unchanged" textFrom=${`${text}&side=before`} /></div>`;
   }
-  const gone = `left the view${before?.handles?.length ? "; the digest names its handle" : ""}`;
+  const gone = GONE[change === "left" ? before.kind : change] ?? `left the view${before?.handles?.length ? "; the digest names its handle" : ""}`;
   return html`<div class=${`cell ${change}`}>${before && html`<${ViewRow} row=${before} withHandles=${change === "left"} textFrom=${`${text}&side=before`} />`}</div>
     <div class=${`cell ${change}`}>
       ${after
-        ? html`<${ViewRow} row=${after} note=${change === "new" ? "new" : ""} textFrom=${`${text}&side=after`} />`
+        ? html`<${ViewRow} row=${after} note=${NOTES[change] ?? ""} textFrom=${`${text}&side=after`} />`
         : html`<p class="gone small muted">${gone}</p>`}
     </div>`;
 }

@@ -7,8 +7,10 @@ import { Item } from "./item.js";
 
 const NEAR = 60; // pixels from an end that count as being there
 
-export function Conversation({ feed, event }) {
+// `arriving` is shown as the last item.
+export function Conversation({ feed, event, arriving }) {
   const box = useRef(null);
+  const content = useRef(null);
   const following = useRef(!event);
   const before = useRef({ first: 0, height: 0 });
   const [away, setAway] = useState(Boolean(event));
@@ -21,9 +23,19 @@ export function Conversation({ feed, event }) {
   useLayoutEffect(() => {
     const { current } = box;
     if (first < before.current.first) current.scrollTop += current.scrollHeight - before.current.height;
-    else if (following.current && !newer) current.scrollTop = current.scrollHeight;
     before.current = { first, height: current.scrollHeight };
   }, [items]);
+
+  // The end stays in view while the last item grows, or the box shrinks because a question appears below it.
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() => {
+      if (following.current && !current.dataset.newer) current.scrollTop = current.scrollHeight;
+    });
+    const { current } = box;
+    observer.observe(current);
+    observer.observe(content.current);
+    return () => observer.disconnect();
+  }, []);
 
   useEffect(() => {
     if (!event) return;
@@ -58,14 +70,17 @@ export function Conversation({ feed, event }) {
   };
 
   return html`<div class="talk-box">
-    <div class="talk-scroll" ref=${box} onScroll=${scrolled} tabindex="0" role="region" aria-label="What was said and done">
+    <div class="talk-scroll" ref=${box} data-newer=${newer > 0 ? "yes" : undefined} onScroll=${scrolled} tabindex="0" role="region" aria-label="What was said and done">
+      <div class="talk-items" ref=${content}>
       ${feed.damage.map((text) => html`<p class="notice warn small" key=${text}>Left out: ${text}</p>`)}
       ${older > 0 &&
       html`<button class="button small-button" onClick=${() => more(feed.showOlder)}>Show older (${plural(older, "more item")})</button>`}
-      ${!items.length && html`<${Empty} title="Nothing was said yet"><p>The conversation appears here as it happens.</p></${Empty}>`}
+      ${!items.length && !arriving && html`<${Empty} title="Nothing was said yet"><p>The conversation appears here as it happens.</p></${Empty}>`}
       ${items.map((item) => html`<${Item} key=${item.id} item=${item} chosen=${item.id === chosen} />`)}
       ${newer > 0 &&
       html`<button class="button small-button" onClick=${() => more(feed.showNewer)}>Show newer (${plural(newer, "more item")})</button>`}
+      ${!newer && arriving}
+      </div>
     </div>
     ${away && (newer > 0 || last > 0) && html`<button class="button jump" onClick=${jump}>Jump to newest ↓</button>`}
   </div>`;

@@ -2,17 +2,17 @@
 // the stream goes on after the last event of the page that was read, and its messages replace what they repeat.
 import { useCallback, useEffect, useRef, useState } from "../../html.js";
 import { get, withQuery } from "../../api.js";
+import { subscribe } from "../../stream/connection.js";
 
 const MOST = 500; // items that are kept in the page
 const PAGE = 60;
-const RETRY = 2000;
 
 const EMPTY = { items: null, columns: null, older: 0, newer: 0, takenBack: { ranges: [], passes: [] }, damage: [], lastEvent: 0 };
 
-export function useSession(base, event) {
+export function useSession(workspace, session, event) {
+  const base = `/api/w/${workspace}/sessions/${encodeURIComponent(session)}`;
   const [state, setState] = useState(EMPTY);
   const [error, setError] = useState(null);
-  const [online, setOnline] = useState(true);
   const [round, setRound] = useState(0);
   const known = useRef(EMPTY);
   known.current = state;
@@ -28,34 +28,23 @@ export function useSession(base, event) {
   );
 
   useEffect(() => {
-    let source = null;
-    let timer = 0;
+    let end = null;
     let ended = false;
-    let after = 0;
     const reload = () => setRound((number) => number + 1);
-    const listen = () => {
-      source = new EventSource(`${base}/live?after=${after}`);
-      source.onopen = () => setOnline(true);
-      source.onerror = () => {
-        setOnline(false);
-        if (source.readyState !== EventSource.CLOSED || ended) return; // else the browser tries again by itself
-        timer = setTimeout(listen, RETRY);
-      };
-      source.addEventListener("grown", (message) => {
-        const grown = JSON.parse(message.data);
-        after = grown.last_event;
-        change((old) => merged(old, grown));
+    const listen = (after) => {
+      end = subscribe({ kind: "log", workspace, session, after }, (kind, data) => {
+        if (kind === "grown") change((old) => merged(old, data));
+        else if (kind === "reload") reload();
       });
-      source.addEventListener("reload", reload);
     };
     const start = async () => {
       try {
         const [last, window] = await Promise.all([place(event ? { around: event } : {}), get(`${base}/window`)]);
         if (ended) return;
-        after = Math.min(last, window.last_event);
+        const after = Math.min(last, window.last_event);
         change({ columns: window.columns.map((row) => column(row, window.fields)), lastEvent: after, fields: window.fields });
         setError(null);
-        listen();
+        listen(after);
       } catch (problem) {
         if (!ended) setError(problem);
       }
@@ -63,8 +52,7 @@ export function useSession(base, event) {
     start();
     return () => {
       ended = true;
-      clearTimeout(timer);
-      source?.close();
+      end?.();
     };
   }, [base, round]);
 
@@ -84,7 +72,6 @@ export function useSession(base, event) {
   return {
     ...state,
     error,
-    online,
     reload: () => setRound((number) => number + 1),
     showOlder: () => more(true).catch(setError),
     showNewer: () => more(false).catch(setError),

@@ -5,11 +5,17 @@ import { navigate } from "../../router.js";
 import { Panel } from "../../ui/parts.js";
 import { usePlace } from "./place.js";
 
-export function ForkButton({ at, label, small = false }) {
+const ForkSign = () => html`<svg width="14" height="14" viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.6" aria-hidden="true">
+  <circle cx="4" cy="3" r="1.8" /><circle cx="12" cy="3" r="1.8" /><circle cx="8" cy="13" r="1.8" /><path d="M4 5c0 3 4 3 4 6M12 5c0 3-4 3-4 6" />
+</svg>`;
+
+// With `sign` the button shows only that.
+export function ForkButton({ at, label, sign = false }) {
   const { control } = usePlace();
   const [open, setOpen] = useState(false);
   if (!control) return null;
-  return html`<button class=${`button ${small ? "plain small-button" : ""}`} onClick=${() => setOpen(true)}>${label}</button>
+  const name = sign ? { class: "button plain sign", "aria-label": label, title: label } : { class: "button" };
+  return html`<button ...${name} onClick=${() => setOpen(true)}>${sign ? html`<${ForkSign} />` : label}</button>
     ${open && html`<${ForkPanel} at=${at} close=${() => setOpen(false)} />`}`;
 }
 

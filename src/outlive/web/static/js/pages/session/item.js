@@ -1,10 +1,13 @@
 // One item of the conversation.
-import { html, useState } from "../../html.js";
+import { html } from "../../html.js";
 import { moment, plural } from "../../format.js";
 import { Link } from "../../router.js";
+import { Details } from "../../ui/details.js";
 import { Badge } from "../../ui/parts.js";
 import { Call } from "./call.js";
 import { ForkButton } from "./fork.js";
+import { PassCard } from "./pass-card.js";
+import { Picture } from "./picture.js";
 import { usePlace } from "./place.js";
 import { Subagent } from "./subagent.js";
 import { LongText } from "./text.js";
@@ -33,10 +36,10 @@ export function Item({ item, chosen }) {
   const { control } = usePlace();
   const classes = ["item", item.kind, item.undone ? "undone" : "", chosen ? "chosen" : ""].join(" ");
   return html`<article class=${classes} data-event=${item.id} tabindex="-1">
+    ${item.undone && html`<p class="taken-back"><${Badge} tone="warn" title="Taken back: the log keeps it, the model does not see it">taken back</${Badge}></p>`}
     <${Body} item=${item} />
     <footer class="item-foot">
-      ${item.undone && html`<${Badge} tone="warn" title="Taken back: the log keeps it, the model does not see it">taken back</${Badge}>`}
-      ${control && html`<${ForkButton} at=${item.id} label="Fork here" small=${true} />`}
+      ${control && html`<${ForkButton} at=${item.id} label="Fork here" sign=${true} />`}
       <${EventLink} id=${item.id} time=${item.time} />
     </footer>
   </article>`;
@@ -81,7 +84,7 @@ const started = ({ model, folder, tools }) =>
   ["Session started", model, tools ? plural(tools, "tool") : "", folder].filter(Boolean).join(" · ");
 
 function Part({ part, item }) {
-  const text = html`<${LongText} text=${part.text} event=${item.id} block=${part.block} prose=${true} />`;
+  const text = html`<${LongText} text=${part.text} event=${item.id} block=${part.block} as=${item.kind === "user" ? "words" : "markdown"} />`;
   if (part.kind === "call") return html`<${Call} call=${part.call} event=${item.id} block=${part.block} />`;
   if (part.kind === "thinking") return part.text.size ? html`<${Details} title="Thinking">${() => text}</${Details}>` : null;
   if (part.kind === "picture") return html`<${Picture} event=${item.id} block=${part.block} />`;
@@ -92,32 +95,5 @@ function Part({ part, item }) {
   return text;
 }
 
-// What is inside is made when it is first opened.
-export function Details({ title, children, open = false, class: name = "" }) {
-  const [shown, setShown] = useState(open);
-  return html`<details class=${`fold ${name}`} open=${open} onToggle=${(event) => event.currentTarget.open && setShown(true)}>
-    <summary>${title}</summary>
-    ${shown && html`<div class="fold-body">${children()}</div>`}
-  </details>`;
-}
-
 const Folded = ({ title, item }) =>
   item.text ? html`<${Details} title=${title}>${() => html`<${LongText} text=${item.text} event=${item.id} />`}</${Details}>` : html`<p class="line">${title}</p>`;
-
-export function Picture({ event, block, number = 0 }) {
-  const { base } = usePlace();
-  const [failed, setFailed] = useState(false);
-  if (failed) return html`<p class="muted small">A picture that is not in the log, or of a kind that is not shown</p>`;
-  return html`<img class="picture" src=${`${base}/picture?event=${event}&block=${block}&number=${number}`} alt="Picture" onError=${() => setFailed(true)} />`;
-}
-
-function PassCard({ item }) {
-  const { openPass } = usePlace();
-  const { rungs, reason, before, after, folded, shrunk, handles } = item.facts;
-  const share = before ? Math.round((1 - after / before) * 100) : 0;
-  return html`<button class="pass-card" onClick=${() => openPass(item.id)}>
-    <b>Pass</b> <span class="mono">${rungs.join(" + ")}</span> <span class="muted">${reason}</span>
-    <span class="number">${before.toLocaleString("en")} → ${after.toLocaleString("en")} tokens (−${share}%)</span>
-    <span class="muted">${folded} folded, ${shrunk} shrunk, ${plural(handles, "handle")}</span>
-  </button>`;
-}

@@ -11,9 +11,9 @@ export function KeptLines({ event }) {
   return html`<${Loaded} from=${found} what="Replaying the log and scoring lines">
     ${({ lines, total, unexplained }) => html`<div class="stack">
       <p class="small muted">
-        A line stays if it is the last mention of a name that a later tool call is likely to spell. The score is those odds for each token, as
-        lines compete by it. ${total > lines.length ? `The first ${lines.length} of ${total} are shown. ` : ""}
-        ${unexplained > 0 ? `Of ${plural(unexplained, "row")} of the digest the log does not tell where they are from: labels, summaries, cut texts.` : ""}
+        A line stays if it is the last mention of a name that a later tool call is likely to spell. Score: how likely the names are to be
+        needed again, per token. ${total > lines.length ? `The first ${lines.length} of ${total} are shown. ` : ""}
+        ${unexplained > 0 ? `The source of ${plural(unexplained, "digest line")} is unknown: labels, summaries, cut texts.` : ""}
       </p>
       ${!lines.length && html`<p class="muted">This pass kept no single lines.</p>`}
       ${lines.map(

@@ -12,9 +12,9 @@ const TABS = { receipt: "Receipt", compared: "Before and after", left: "What lef
 const REASONS = {
   pressure: "The window was filling up.",
   cold: "The cache had expired, so a pass cost nearly nothing.",
-  limit: "The request would not have fitted.",
+  limit: "The request did not fit.",
   asked: "It was asked for.",
-  refused: "The provider said that the request was too long.",
+  refused: "The provider refused the request as too long.",
   arrival: "Something large arrived; it is shown as a preview.",
   summary: "The provider wrote a summary.",
 };
@@ -76,7 +76,7 @@ function Receipt({ data }) {
       <dt>Took</dt><dd>${receipt.seconds.toFixed(2)} s</dd>
       ${data.focus && html`<dt>Focus</dt><dd>${data.focus}</dd>`}
     </dl>
-    <p class="small muted">Tokens of a receipt are the session's own estimate. Everything that left can be had back by its handle.</p>
+    <p class="small muted">Tokens of a receipt are the session's own estimate. Everything that left can be recalled by its handle.</p>
   </div>`;
 }
 
@@ -84,15 +84,15 @@ function Left({ data }) {
   const { openHandle, showEvent } = usePlace();
   if (!data.left.length) return html`<p class="muted">Nothing left the view in this pass.</p>`;
   return html`<div class="scroll-x"><table class="left">
-    <thead><tr><th>Event</th><th>What</th><th>How</th><th class="number">Tokens</th><th>Back by</th></tr></thead>
+    <thead><tr><th>Event</th><th>What</th><th>How</th><th class="number">Tokens</th><th>Recall</th></tr></thead>
     <tbody>
       ${data.left.map(
         (unit) => html`<tr key=${unit.unit}>
-          <td><button class="handle" onClick=${() => showEvent(unit.unit)}>${unit.unit}</button></td>
-          <td>${unit.what}</td>
-          <td>${unit.how}</td>
-          <td class="number">${unit.before.toLocaleString("en")}${unit.after ? ` → ${unit.after.toLocaleString("en")}` : ""}</td>
-          <td>${unit.handles.map((handle) => html`<button class="handle" key=${handle} onClick=${() => openHandle(handle)}>${handle}</button> `)}</td>
+          <td data-name="Event"><button class="handle" onClick=${() => showEvent(unit.unit)}>${unit.unit}</button></td>
+          <td class="what" dir="auto">${unit.what}</td>
+          <td data-name="How">${unit.how}</td>
+          <td class="number" data-name="Tokens">${unit.before.toLocaleString("en")}${unit.after ? ` → ${unit.after.toLocaleString("en")}` : ""}</td>
+          <td data-name="Recall">${unit.handles.map((handle) => html`<button class="handle" key=${handle} onClick=${() => openHandle(handle)}>${handle}</button> `)}</td>
         </tr>`,
       )}
     </tbody>
@@ -123,5 +123,5 @@ function UndoButton({ event, done }) {
     setBusy(false);
   };
   return html`${error && html`<span class="notice bad small" role="alert">${error.message} ${error.hint}</span>`}
-    <button class="button danger" disabled=${busy} onClick=${undo}>Take this pass back</button>`;
+    <button class="button danger" disabled=${busy} onClick=${undo}>Undo this pass</button>`;
 }

@@ -1,8 +1,8 @@
 // One block of a view: its kind, its size, its text.
 import { html } from "../../html.js";
 import { short } from "../../format.js";
+import { Details } from "../../ui/details.js";
 import { BANDS, usePlace } from "./place.js";
-import { Details } from "./item.js";
 import { LongText } from "./text.js";
 
 export function ViewRow({ row, quiet = false, note = "", textFrom, scale = 1, withHandles = row.short }) {

@@ -2,9 +2,10 @@
 import { html, useEffect, useState } from "../../html.js";
 import { get } from "../../api.js";
 import { Link, navigate } from "../../router.js";
+import { Details } from "../../ui/details.js";
 import { Failed, Loading } from "../../ui/states.js";
 import { StatusBadge } from "../sessions/status.js";
-import { Details, Item } from "./item.js";
+import { Item } from "./item.js";
 import { SessionContext, usePlace } from "./place.js";
 
 const LOOK = 2000; // milliseconds between two looks at one that works
@@ -48,6 +49,7 @@ function Nested({ workspace, session }) {
     base,
     session,
     control: false,
+    dead: ["interrupted", "stopped"].includes(found.summary.status),
     openPass: (event) => navigate(`${to}?pass=${event}`),
     openHandle: (handle) => navigate(`${to}?handle=${handle.replace("@", "")}`),
   };

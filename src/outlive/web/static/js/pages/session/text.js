@@ -2,10 +2,10 @@
 import { html, useState } from "../../html.js";
 import { get } from "../../api.js";
 import { plural } from "../../format.js";
+import { Markdown } from "../../ui/markdown.js";
 import { usePlace } from "./place.js";
 
 const HANDLE = /(@h\d+)/;
-const FENCE = /^```[^\n]*\n([\s\S]*?)^```[ \t]*$/m;
 
 // Text in which @h12 opens what it stands for.
 export function WithHandles({ text }) {
@@ -16,15 +16,12 @@ export function WithHandles({ text }) {
     .map((part, at) => (at % 2 ? html`<button class="handle" onClick=${() => openHandle(part)}>${part}</button>` : part));
 }
 
-// Words, with fenced code set apart.
-function Prose({ text }) {
-  return text.split(FENCE).map((part, at) =>
-    at % 2 ? html`<pre class="code">${part}</pre>` : part.trim() && html`<div class="prose"><${WithHandles} text=${part.replace(/^\n+|\n+$/g, "")} /></div>`,
-  );
-}
+// What a model writes.
+const Prose = ({ text }) => html`<${Markdown} text=${text} inline=${(plain) => html`<${WithHandles} text=${plain} />`} />`;
 
 // `from`: the address of the whole text, with a query; by default that of an event.
-export function LongText({ text, event, block = 0, prose = false, from }) {
+// `as`: markdown, words or plain.
+export function LongText({ text, event, block = 0, as = "plain", from }) {
   const { base } = usePlace();
   const [parts, setParts] = useState(null);
   const [next, setNext] = useState(0);
@@ -38,7 +35,7 @@ export function LongText({ text, event, block = 0, prose = false, from }) {
       setError(problem);
     }
   };
-  const Shown = prose ? Prose : Plain;
+  const Shown = SHOWN[as];
   const more = parts ? next : text.cut;
   return html`<div class="long-text">
     ${parts
@@ -52,6 +49,11 @@ export function LongText({ text, event, block = 0, prose = false, from }) {
   </div>`;
 }
 
+// What a person writes, as it was typed.
+const Words = ({ text }) => html`<div class="prose" dir="auto"><${WithHandles} text=${text} /></div>`;
+
 // A whole text may be long: it scrolls by itself.
 const Plain = ({ text, whole = false }) =>
   html`<pre class=${whole ? "whole" : ""} tabindex=${whole ? 0 : undefined}><${WithHandles} text=${text} /></pre>`;
+
+const SHOWN = { markdown: Prose, words: Words, plain: Plain };

@@ -9,6 +9,7 @@ import { BANDS, usePlace } from "./place.js";
 export function WindowOverTime({ feed, at }) {
   const { columns } = feed;
   const [chosen, setChosen] = useState(null); // null: follow the newest
+  const [pointed, setPointed] = useState(null); // by the mouse, as long as it is there
   const count = columns?.length ?? 0;
   useEffect(() => {
     if (at) setChosen(at - 1);
@@ -17,10 +18,10 @@ export function WindowOverTime({ feed, at }) {
   if (!count) {
     return html`<${Empty} title="No request yet"><p>Each request to the model becomes a column here: what filled the window, what it cost, and what left it.</p></${Empty}>`;
   }
-  const cursor = Math.min(chosen ?? count - 1, count - 1);
+  const cursor = Math.min(pointed ?? chosen ?? count - 1, count - 1);
   const choose = (number) => setChosen(number >= count - 1 ? null : Math.max(0, number));
   return html`<header class="row"><h2 class="grow">Window over time</h2><span class="muted small">${plural(count, "request")}</span></header>
-    <${Chart} columns=${columns} cursor=${cursor} choose=${choose} takenBack=${feed.takenBack} following=${chosen === null} />
+    <${Chart} columns=${columns} cursor=${cursor} choose=${choose} point=${setPointed} takenBack=${feed.takenBack} following=${chosen === null} />
     <${Readout} column=${columns[cursor]} number=${cursor + 1} count=${count} takenBack=${feed.takenBack} />
     <${Passes} columns=${columns} takenBack=${feed.takenBack} />`;
 }
@@ -50,13 +51,26 @@ function Readout({ column, number, count, takenBack }) {
       ${counted
         ? html`<span><i class="swatch read"></i>${short(read)} read from the cache</span>
             <span><i class="swatch written"></i>${short(written)} written</span>
-            <span><i class="swatch fresh"></i>${short(fresh)} neither</span>
-            <span>${short(output)} answered</span>
+            <span><i class="swatch fresh"></i>${short(fresh)} not cached</span>
+            <span>${plural(output, "output token")}</span>
             <span>${cost ? dollars(cost) : "price not known"}${other ? ` and ${dollars(other)} for a summary` : ""}</span>`
         : html`<span class="muted">The provider reported no count for this request.</span>`}
     </p>
-    <p class="small missed" title=${missed}>${missed ? html`<b>Cache missed:</b> ${missed}` : html`<span class="muted">No cache miss was reported.</span>`}</p>
+    <p class="small missed" title=${missed}>${missed || column.rewrote ? html`<${Miss} column=${column} />` : html`<span class="muted">No cache miss.</span>`}</p>
   </section>`;
+}
+
+const REASONS = {
+  expired: "the provider's cache had expired",
+  compacted: "a pass changed the beginning of the request",
+  model: "the model had changed",
+  changed: "the beginning of the request had changed",
+};
+
+function Miss({ column: { missed, rewrote, reason, rewrote_cost: cost } }) {
+  return html`<b>Cache missed:</b> ${rewrote > 0 &&
+    `${short(rewrote)} tokens that had been sent before were paid for again, because ${REASONS[reason] ?? reason}${cost ? `; ${dollars(cost)} more than reading them` : ""}. `}
+    ${missed && html`<span class="muted">The provider: ${missed}</span>`}`;
 }
 
 function Passes({ columns, takenBack }) {

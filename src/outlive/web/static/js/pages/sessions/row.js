@@ -1,24 +1,20 @@
 // A session in one row.
 import { html } from "../../html.js";
-import { useChanges, useData } from "../../api.js";
 import { dollars, plural, short } from "../../format.js";
 import { Link } from "../../router.js";
 import { Ago, Gauge } from "../../ui/parts.js";
 import { StatusBadge } from "./status.js";
 
-export function SessionRow({ workspace, info }) {
-  const id = encodeURIComponent(info.id);
-  const summary = useData(`/api/w/${workspace}/sessions/${id}/summary`);
-  useChanges(workspace, "sessions", summary.reload);
-  const known = summary.data;
-  return html`<div role="listitem"><${Link} to=${`/w/${workspace}/sessions/${id}`} class="session-row">
+export function SessionRow({ workspace, listed: { info, summary: known } }) {
+  const title = known?.goal || info.title || known?.title;
+  return html`<${Link} to=${`/w/${workspace}/sessions/${encodeURIComponent(info.id)}`} class="session-row">
     <span class="status">${known && html`<${StatusBadge} status=${known.status} />`}</span>
     <span class="grow stack">
-      <b class="clip">${known?.goal || info.title || "(nothing was said yet)"}</b>
-      <span class="clip muted small">${known?.action || " "}</span>
+      <b class="clip" dir="auto">${title || "(nothing was said yet)"}</b>
+      <span class="clip muted small" dir="auto">${known?.action || " "}</span>
     </span>
     <span class="facts small muted">${known ? html`<${Facts} known=${known} />` : null}<${Ago} at=${info.updated} /></span>
-  </${Link}></div>`;
+  </${Link}>`;
 }
 
 const Facts = ({ known: { context, window, passes, cost } }) => html`

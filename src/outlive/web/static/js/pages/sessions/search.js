@@ -42,16 +42,23 @@ export function SearchHits({ workspace, words }) {
     ${error && html`<${Failed} error=${error} />`}
     ${hits.length > 0 &&
     html`<div class="card session-list" role="list" aria-label="Places">
-      ${hits.map((hit) => html`<${Hit} key=${`${hit.session} ${hit.event}`} hit=${hit} workspace=${workspace} />`)}
+      ${hits.map((hit) => html`<${Hit} key=${`${hit.session} ${hit.event}`} hit=${hit} words=${words} workspace=${workspace} />`)}
     </div>`}
     ${page?.next && !busy && html`<button class="button" onClick=${() => ask(page.next)}>Search on in older sessions</button>`}
     ${page?.skipped.map((text) => html`<p class="small muted" key=${text}>Not searched: ${text}</p>`)}
   </section>`;
 }
 
-const Hit = ({ hit, workspace }) => html`<div role="listitem">
+// The text with the words that were searched for marked.
+function Marked({ text, words }) {
+  const wanted = words.trim().split(/\s+/).filter(Boolean).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  if (!wanted.length) return text;
+  return text.split(new RegExp(`(${wanted.join("|")})`, "gi")).map((part, at) => (at % 2 ? html`<mark key=${at}>${part}</mark>` : part));
+}
+
+const Hit = ({ hit, words, workspace }) => html`<div role="listitem">
   <${Link} class="session-row" to=${`/w/${workspace}/sessions/${encodeURIComponent(hit.session)}?event=${hit.event}`}>
-    <span class="grow stack"><span class="hit">${hit.text}</span><span class="clip muted small">${hit.title || hit.session}</span></span>
+    <span class="grow stack"><span class="hit" dir="auto"><${Marked} text=${hit.text} words=${words} /></span><span class="clip muted small" dir="auto">${hit.title || hit.session}${hit.more ? " · more places in this session: open it" : ""}</span></span>
     <span class="facts small muted"><span>${hit.kind}</span><${Ago} at=${hit.time} /></span>
   </${Link}>
 </div>`;

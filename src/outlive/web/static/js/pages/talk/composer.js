@@ -1,18 +1,17 @@
-// The end of a session's page: what arrives now, questions, and words to the agent.
+// Below the conversation: questions of the agent, and words to it.
 import { html, useEffect, useState } from "../../html.js";
 import { post, useData } from "../../api.js";
+import { useStatus } from "../../stream/connection.js";
 import { Copy } from "../../ui/parts.js";
 import { browserId } from "./browser.js";
-import { Draft } from "./draft.js";
 import { ModePicker } from "./mode.js";
 import { QuestionCard } from "./question.js";
-import { useTalk } from "./stream.js";
 import { Problem, WordsField } from "./words.js";
 
-export function Composer({ workspace, session, lastEvent }) {
+export function Composer({ workspace, session, talk: { state } }) {
   const place = `/api/w/${workspace}/sessions/${encodeURIComponent(session)}`;
   const base = `${place}/talk`;
-  const { state, draft, online, settle } = useTalk(base);
+  const online = useStatus() === "online";
   const [words, setWords] = useState("");
   const [busy, setBusy] = useState("");
   const [problem, setProblem] = useState(null);
@@ -43,14 +42,16 @@ export function Composer({ workspace, session, lastEvent }) {
 
   const open = state?.open;
   return html`<section class="composer" aria-label="Talk to the agent">
-    <${Draft} draft=${draft} working=${open && state.working && !state.questions.length} lastEvent=${lastEvent} settle=${settle} />
     <div class="composer-bar">
-      ${open && state.questions.map((one) => html`<${QuestionCard} key=${one.id} question=${one} base=${base} answer=${answer} />`)}
+      ${open && state.questions.length > 0 &&
+      html`<div class="questions" id="approval">
+        ${state.questions.map((one) => html`<${QuestionCard} key=${one.id} question=${one} base=${base} answer=${answer} />`)}
+      </div>`}
       ${open && state.notices.map((text) => html`<p key=${text} class="small muted">${text}</p>`)}
       ${open && state.ending && html`<${Ending} ending=${state.ending} />`}
       ${problem && html`<${Problem} error=${problem} dismiss=${() => setProblem(null)} />`}
       ${open && state.queued.length > 0 && html`<${Queue} state=${state} takeBack=${takeBack} goOn=${() => ask("continue")} />`}
-      <${WordsField} value=${words} change=${setWords} send=${send} label="Message to the agent" placeholder=${placeholder(state)} />
+      <${WordsField} value=${words} change=${setWords} send=${send} label="Message to the agent" placeholder=${placeholder(state)} rows=${open && state.questions.length ? 1 : 2} />
       <div class="row">
         <button class="button primary" disabled=${!words.trim() || Boolean(busy)} onClick=${send}>${open && state.working ? "Queue" : "Send"}</button>
         ${open && state.working && html`<button class="button danger" disabled=${state.stopping} onClick=${() => ask("interrupt")}>${state.stopping ? "Stopping …" : "Stop"}</button>`}
@@ -72,7 +73,7 @@ function placeholder(state) {
 function where(state) {
   if (!state) return "Connecting …";
   if (state.open) return ""; // the head of the page names the model
-  return state.elsewhere ? "Open in another process; it can be continued here when it is closed there." : "Not open. Your words open it here.";
+  return state.elsewhere ? "Open in another process; it can be continued here when it is closed there." : "Sending a message opens this session here.";
 }
 
 const Ending = ({ ending }) => html`<p class=${`ending ${ending.tone}`} role="status"><b class="lines">${ending.text}</b> <span class="lines">${ending.hint}</span></p>`;
@@ -102,7 +103,7 @@ function ContinueButton({ state, place, goOn, busy }) {
 function HandBack({ session, close }) {
   const command = `outlive --resume ${session}`;
   return html`<details class="hand-back">
-    <summary class="small">Hand back</summary>
+    <summary class="small">Release session</summary>
     <div class="stack">
       <p class="small">This page holds the session. Close it here to go on in a terminal:</p>
       <div class="row"><code class="grow">${command}</code><${Copy} text=${command} /></div>

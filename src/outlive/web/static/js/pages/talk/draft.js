@@ -1,5 +1,6 @@
 // The answer as it arrives, and the output of commands that run.
 import { html, useEffect, useLayoutEffect, useRef } from "../../html.js";
+import { Markdown } from "../../ui/markdown.js";
 
 const UNTIL_LOGGED = 1500; // milliseconds after which the log surely shows what was said
 
@@ -13,23 +14,24 @@ export function Draft({ draft, working, lastEvent, settle }) {
     const timer = setTimeout(settle, UNTIL_LOGGED);
     return () => clearTimeout(timer);
   }, [draft.said, lastEvent]);
+  const logged = draft.said > 0 && lastEvent >= draft.said; // the item of the log shows it now
+  const { text, thinking } = logged ? { text: "", thinking: "" } : draft;
   const outputs = Object.entries(draft.outputs);
   const helpers = Object.entries(draft.helpers);
-  if (!working && !draft.text && !draft.thinking) return null;
+  if (!working && !text && !thinking) return null;
   return html`<div class="draft" aria-label="Arriving now" role="region">
-    ${draft.thinking &&
-    html`<details class="thinking"><summary>Thinking</summary><pre>${draft.thinking}</pre></details>`}
-    ${draft.text && html`<div class="arriving" dir="auto">${draft.text}</div>`}
+    ${thinking && html`<details class="thinking"><summary>Thinking</summary><pre>${thinking}</pre></details>`}
+    ${text && html`<div class="arriving" dir="auto"><${Markdown} text=${text} /></div>`}
     ${outputs.map(([call, text]) => html`<${Output} key=${call} text=${text} />`)}
     ${helpers.map(([session, text]) => html`<p key=${session} class="small muted clip">sub-agent: ${text}</p>`)}
-    <p class="small muted" role="status">${doing(draft, working)}</p>
+    <p class="small muted" role="status">${doing(draft, working, text)}</p>
   </div>`;
 }
 
-function doing(draft, working) {
+function doing(draft, working, text) {
   if (draft.waits) return draft.waits;
   if (draft.call) return `writing a call to ${draft.call} …`;
-  if (!working || draft.text) return "";
+  if (!working || text) return "";
   return Object.keys(draft.outputs).length ? "running …" : "working …";
 }
 

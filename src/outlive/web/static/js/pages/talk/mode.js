@@ -31,7 +31,7 @@ function TypeIt({ wanted, mode, choose, close }) {
   };
   return html`<${Panel} title=${`A wider mode: ${wanted.name}`} close=${close}>
     <form class="stack" onSubmit=${send}>
-      <p>In mode <b>${wanted.name}</b> the agent ${wanted.about}. Now it is in mode <b>${mode}</b>.</p>
+      <p>In <b>${wanted.name}</b> the agent ${wanted.name === "bypass" ? "asks for no permission" : wanted.about}. Current mode: <b>${mode}</b>.</p>
       <label class="stack">
         <span>Type <b>${wanted.name}</b> to choose it.</span>
         <input class="field" autocomplete="off" spellcheck=${false} autofocus aria-label="Name of the mode" value=${typed}

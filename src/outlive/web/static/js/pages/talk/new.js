@@ -9,10 +9,10 @@ import { ModePicker } from "./mode.js";
 import { Problem, WordsField } from "./words.js";
 
 const MODES = [
-  { name: "as the settings say", about: "usually it asks before it edits or runs", wider: false },
+  { name: "default", about: "ask before edits and commands, unless your settings say otherwise", wider: false },
   { name: "plan", about: "looks and plans, changes nothing", wider: false },
   { name: "accept-edits", about: "edits without asking, asks before it runs", wider: true },
-  { name: "bypass", about: "asks nothing", wider: true },
+  { name: "bypass", about: "asks for no permission", wider: true },
 ];
 
 export function NewSession({ workspace, about }) {
@@ -38,7 +38,7 @@ export function NewSession({ workspace, about }) {
     <${PageHead} title="New session" about="An agent works in this folder, with the same rules as in the terminal. It asks here before it changes anything." />
     <div class="card pad stack">
       <p class="small muted mono clip" title=${here?.path}>${here?.path}</p>
-      <${WordsField} value=${words} change=${setWords} send=${send} label="First message" placeholder="What is to be done?" rows=${4} focused=${true} />
+      <${WordsField} value=${words} change=${setWords} send=${send} label="First message" placeholder="What should the agent do?" rows=${4} focused=${true} />
       ${problem && html`<${Problem} error=${problem} dismiss=${() => setProblem(null)} />`}
       <div class="row">
         <button class="button primary" disabled=${busy || !words.trim()} onClick=${send}>${busy ? "Starting …" : "Start"}</button>

@@ -70,11 +70,12 @@ function Exact({ question, base }) {
   };
   const left = question.subject_length - rest.upTo;
   return html`<div class="exact">
-    <pre tabindex="0" aria-label="What it would run or change, exactly">${first}${rest.text}</pre>
-    <p class="small muted">
+    <pre tabindex="0" title=${question.path || undefined} aria-label="What it would run or change, exactly">${first}${rest.text}</pre>
+    ${!question.is_diff &&
+    html`<p class="small muted">
       ${plural(question.bytes, "byte")}, all of ${question.subject_length === 1 ? "it" : "them"} shown${left > 0 ? ` but ${plural(left, "character")}` : ""}
       ${left > 0 && html` <button class="button small-button" onClick=${more}>Show the rest</button>`}
-    </p>
+    </p>`}
     ${question.hidden > 0 &&
     html`<p class="warning" role="alert">${plural(question.hidden, "character")} that a screen would hide or obey ${question.hidden === 1 ? "is" : "are"} written as ⟦U+…⟧.</p>`}
   </div>`;
@@ -98,7 +99,6 @@ function Change({ question, base }) {
   const cut = whole === null && (question.preview.length < question.preview_length || /\n… [\d,]+ more lines of the diff$/.test(text));
   const lines = text.split("\n").filter((line, at) => at > 1 || !/^(---|\+\+\+) /.test(line));
   return html`<div class="change">
-    ${question.path && html`<p class="small muted mono clip" title=${question.path}>${question.path}</p>`}
     <div class="scroll" tabindex="0" role="group" aria-label="What would change">
       ${question.is_diff ? html`<${Diff} lines=${lines} />` : html`<pre>${text}</pre>`}
     </div>

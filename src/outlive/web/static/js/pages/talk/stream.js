@@ -1,27 +1,32 @@
 // What an agent says and asks while it works. What is in the log already comes with the page of the session.
 import { useEffect, useState } from "../../html.js";
+import { subscribe } from "../../stream/connection.js";
 
 const EMPTY = { thinking: "", text: "", call: "", waits: "", outputs: {}, helpers: {}, said: 0 };
 const MOST_SHOWN = 200_000; // characters of an answer that has not ended
 const MOST_OUTPUT = 8_000;
 
-// {state, draft, online, settle}. `state` is null until the server has told it.
-export function useTalk(path) {
-  const [seen, setSeen] = useState({ state: null, draft: EMPTY, online: true });
+// {state, draft, settle}. `state` is null until the server has told it, and where the page may not talk.
+export function useTalk(workspace, session, control) {
+  const [seen, setSeen] = useState(NOTHING);
   useEffect(() => {
-    setSeen({ state: null, draft: EMPTY, online: true });
-    const source = new EventSource(path);
-    const on = (name, change) =>
-      source.addEventListener(name, (event) => setSeen((old) => ({ ...old, online: true, ...change(JSON.parse(event.data), old) })));
-    on("snapshot", ({ state, draft }) => ({ state, draft: { ...EMPTY, ...draft } }));
-    on("state", (state) => ({ state }));
-    on("pieces", (pieces, old) => ({ draft: pieces.reduce(withPiece, old.draft) }));
-    source.onerror = () => setSeen((old) => ({ ...old, online: false }));
-    return () => source.close();
-  }, [path]);
+    setSeen(NOTHING);
+    if (!control) return undefined;
+    return subscribe({ kind: "talk", workspace, session }, (kind, data) => {
+      const change = CHANGES[kind];
+      if (change) setSeen((old) => ({ ...old, ...change(data, old) }));
+    });
+  }, [workspace, session, control]);
   const settle = () => setSeen((old) => ({ ...old, draft: old.draft.said ? withoutAnswer(old.draft) : old.draft }));
   return { ...seen, settle };
 }
+
+const NOTHING = { state: null, draft: EMPTY };
+const CHANGES = {
+  snapshot: ({ state, draft }) => ({ state, draft: { ...EMPTY, ...draft } }),
+  state: (state) => ({ state }),
+  pieces: (pieces, old) => ({ draft: pieces.reduce(withPiece, old.draft) }),
+};
 
 function withPiece(draft, piece) {
   switch (piece.kind) {

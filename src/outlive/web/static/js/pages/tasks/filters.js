@@ -16,7 +16,7 @@ export function Filters({ values, change, facets, states }) {
     <${Choice} name="owner" value=${values.owner} change=${change} all="All owners" options=${counted(facets?.owners)} />
     ${states &&
     html`<label class="row small"><input type="checkbox" checked=${values.archived === "1"}
-      onChange=${(event) => change({ archived: event.target.checked ? "1" : "" })} />archived too</label>`}
+      onChange=${(event) => change({ archived: event.target.checked ? "1" : "" })} />Show archived</label>`}
     ${chosen && html`<button class="button plain" onClick=${clear}>Clear</button>`}
   </div>`;
 }

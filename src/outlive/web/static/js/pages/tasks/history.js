@@ -2,7 +2,7 @@
 import { html } from "../../html.js";
 import { useReloads } from "../../live.js";
 import { usePages } from "../../pages.js";
-import { plural } from "../../format.js";
+import { moment, plural } from "../../format.js";
 import { Ago } from "../../ui/parts.js";
 import { Empty, Failed, Loading } from "../../ui/states.js";
 import { VirtualList } from "../../ui/virtual.js";
@@ -20,14 +20,38 @@ export function History({ workspace, task, link }) {
     </div>`;
 }
 
+const OPERATIONS = {
+  create: "created",
+  update: "changed",
+  claim: "claimed",
+  release: "released",
+  heartbeat: "lease extended",
+  complete: "completed",
+  reopen: "reopened",
+  cancel: "cancelled",
+  delete: "deleted",
+  archive: "archived",
+  reclaim: "lease expired",
+  supersede: "replaced",
+};
+const FIELDS = { dependsOn: "depends on", lease: "lease", completedAt: "completed", createdAt: "created" };
+const MOMENT = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| UTC|\+00:00)/g;
+
+// Times of the store are in UTC; the page shows local ones.
+function told(field, value) {
+  const local = value.replace(MOMENT, (text) => moment(Date.parse(text.replace(" UTC", "Z").replace(" ", "T")) / 1000));
+  if (field === "dependsOn") return local.replace(/\d+/g, "task $&");
+  return field === "status" ? local.replace("_", " ") : local;
+}
+
 function Change({ change, link }) {
   if (!change) return html`<div class="task-change muted">…</div>`;
   return html`<div class="task-change">
-    <span class="what"><b>${change.op}</b> ${link && html`<a ...${link(change.task)}>task ${change.task}</a>`}</span>
+    <span class="what"><b>${OPERATIONS[change.op] ?? change.op}</b> ${link && html`<a ...${link(change.task)}>task ${change.task}</a>`}</span>
     <span class="fields">
       ${change.fields.map(
-        ({ field, old, new: now }) => html`<span class="field-change" key=${field}>${change.op === "create" ? "" : `${field} `}
-          ${old && html`<del dir="auto">${old}</del> `}${now ? html`<ins dir="auto">${now}</ins>` : !old || html`<i>nothing</i>`}</span>`,
+        ({ field, old, new: now }) => html`<span class="field-change" key=${field}>${change.op === "create" && field === "subject" ? "" : `${FIELDS[field] ?? field} `}
+          ${old && html`<del dir="auto">${told(field, old)}</del> `}${now ? html`<ins dir="auto">${told(field, now)}</ins>` : !old || html`<i>nothing</i>`}</span>`,
       )}
       ${change.note && html`<span class="muted" dir="auto">${change.note}</span>`}
     </span>

@@ -1,6 +1,7 @@
 // Tasks: the graph, a board, a table, the history, and one task beside them.
 import { html, useLayoutEffect, useState } from "../../html.js";
 import { useQuery } from "../../router.js";
+import { useMedia } from "../../ui/media.js";
 import { PageHead, Tabs } from "../../ui/parts.js";
 import { Board } from "./board.js";
 import { Editor } from "./editor.js";
@@ -9,6 +10,7 @@ import { History } from "./history.js";
 import { TaskPanel } from "./panel.js";
 import { Table } from "./table.js";
 
+const NARROW = "(max-width: 600px)";
 const VIEWS = { graph: "Graph", board: "Board", table: "Table", history: "History" };
 const SHOWN = { graph: Graph, board: Board, table: Table, history: History };
 
@@ -16,7 +18,8 @@ export function Tasks({ workspace, about }) {
   const [values, go] = useQuery();
   const change = (changes) => go(changes, { replace: true });
   const [creating, setCreating] = useState(false);
-  const view = VIEWS[values.view] ? values.view : "graph";
+  const usual = useMedia(NARROW) ? "table" : "graph"; // a graph needs room
+  const view = VIEWS[values.view] ? values.view : usual;
   const selected = /^\d+$/.test(values.task ?? "") ? Number(values.task) : null;
   const open = (task) => task !== shown() && go({ task });
   const close = () => open(null);
@@ -43,7 +46,7 @@ export function Tasks({ workspace, about }) {
         ? html`<button class="button primary" onClick=${() => setCreating(true)}>New task</button>`
         : html`<span class="small muted read-only">Read only. Start with <code>outlive web --control</code> to change tasks here.</span>`}
     </${PageHead}>
-    <${Tabs} names=${VIEWS} chosen=${view} choose=${(key) => go({ view: key === "graph" ? "" : key })} label="Views" />
+    <${Tabs} names=${VIEWS} chosen=${view} choose=${(key) => go({ view: key === usual ? "" : key })} label="Views" />
     <div class="tasks-split">
       <div class="tasks-view stack" key=${view}>
         <${View} workspace=${workspace} values=${values} change=${change} link=${link} open=${open} selected=${selected} />

@@ -19,8 +19,8 @@ export function TaskView({ workspace, task, control, link }) {
     ${!task.lease && task.owner && html`<p class="small">Owner: <b>${task.owner}</b> <span class="muted">(no lease)</span></p>`}
     ${task.description.text && html`<section aria-label="Description"><${LongText} part=${task.description} path=${path} values=${{ field: "description" }} /></section>`}
     <${Unblocks} task=${task} link=${link} />
-    <${Relations} title="Waits for" tasks=${task.needs} count=${task.needs_count} link=${link} none="It waits for nothing." />
-    <${Relations} title="Waited for by" tasks=${task.blocks} count=${task.blocks_count} link=${link} none="Nothing waits for it." />
+    <${Relations} title="Depends on" tasks=${task.needs} count=${task.needs_count} link=${link} none="No dependencies." />
+    <${Relations} title="Blocks" tasks=${task.blocks} count=${task.blocks_count} link=${link} none="Nothing depends on it." />
     ${task.result.text && html`<section><h3>${task.state === "cancelled" ? "Reason" : "Result"}</h3>
       <${LongText} part=${task.result} path=${path} values=${{ field: "result" }} /></section>`}
     ${task.metadata.text && html`<section><h3>Metadata</h3>

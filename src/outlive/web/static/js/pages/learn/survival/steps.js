@@ -27,7 +27,7 @@ export const STEPS = [
   },
   {
     key: "recall",
-    title: "What left can be had back",
+    title: "What left can be recalled",
     text: html`<p>What leaves the window is not lost. It stays in the <b>log</b> on disk, and leaves a <b>handle</b> such as @h4 behind.</p>
       <p>The agent, or you, can ask for the exact text at any time.</p>`,
     task: "Click a handle in the table “Where is it now?”.",
@@ -44,7 +44,7 @@ export const STEPS = [
   {
     key: "restart",
     title: "Restart",
-    text: html`<p>Now the process ends. Everything in memory is thrown away, the files are opened again, and the session is rebuilt from its log.</p>
+    text: html`<p>The session is closed and everything that this server holds of it in memory is dropped. Then the files are opened again and the session is rebuilt from its log, as after the end of a process.</p>
       <p>To compare two requests to the letter we use a <b>fingerprint</b> (SHA-256): if one letter differs, it differs.</p>`,
     task: "Press “Restart the server's session”.",
     after: "The fingerprint is the same: the next request is what it would have been, byte for byte.",

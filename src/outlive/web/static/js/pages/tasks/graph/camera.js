@@ -4,9 +4,11 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "../..
 const SMALLEST = 0.04;
 const LARGEST = 3;
 const MARGIN = 24;
+const READABLE = 0.5;
 const bounded = (scale) => Math.min(LARGEST, Math.max(SMALLEST, scale));
 
-export function useCamera(width, height) {
+// `focus` is the point of the drawing that is shown when all of it would be too small to be read.
+export function useCamera(width, height, focus) {
   const frame = useRef(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
   const [view, setView] = useState({ left: MARGIN, top: MARGIN, scale: 1 });
@@ -25,9 +27,18 @@ export function useCamera(width, height) {
     setView({ scale, left: (size.width - width * scale) / 2, top: (size.height - height * scale) / 2 });
   }, [size, width, height]);
 
+  const begin = useCallback(() => {
+    fit();
+    if (!size.width || !focus) return;
+    setView((old) => {
+      if (old.scale >= READABLE) return old;
+      return { scale: READABLE, left: size.width / 2 - focus[0] * READABLE, top: size.height / 2 - focus[1] * READABLE };
+    });
+  }, [fit, focus]);
+
   useEffect(() => {
-    if (untouched.current) fit();
-  }, [fit]);
+    if (untouched.current) begin();
+  }, [begin]);
 
   const pan = useCallback((x, y) => {
     untouched.current = false;

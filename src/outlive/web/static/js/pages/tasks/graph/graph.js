@@ -17,7 +17,7 @@ export function Graph({ workspace, values, change, open, selected }) {
   return html`<div class="row task-filters">
       <${TextFilter} value=${values.text ?? ""} set=${(text) => change({ text })} label="Find in the graph" />
       <label class="row small"><input type="checkbox" checked=${!hideFinished}
-        onChange=${(event) => change({ finished: event.target.checked ? "" : "0" })} />finished tasks too</label>
+        onChange=${(event) => change({ finished: event.target.checked ? "" : "0" })} />Show finished</label>
     </div>
     <${Loaded} from=${found} what="Drawing the graph">
       ${(picture) =>

@@ -12,7 +12,8 @@ const READABLE = 0.42; // below this scale boxes are drawn without text
 const NOTHING = new Set();
 
 export function Picture({ layout, picture, skew, find, open, selected }) {
-  const camera = useCamera(layout.width, layout.height);
+  const focus = useMemo(() => middleOf(layout, picture.critical), [layout]);
+  const camera = useCamera(layout.width, layout.height, focus);
   const [pointed, setPointed] = useState(null);
   const [cursor, setCursor] = useState(selected);
   const byId = useMemo(() => new Map(picture.nodes.map((node) => [node.id, node])), [picture]);
@@ -57,6 +58,11 @@ export function Picture({ layout, picture, skew, find, open, selected }) {
   );
   const { left, top, scale } = camera.view;
   return html`<div class="card graph-frame">
+    <div class="graph-tools">
+      <button class="button" aria-label="Zoom in" onClick=${() => camera.zoom(1.25)}>+</button>
+      <button class="button" aria-label="Zoom out" onClick=${() => camera.zoom(0.8)}>−</button>
+      <button class="button" onClick=${camera.fit}>Fit</button>
+    </div>
     <div class="graph-canvas" ref=${camera.frame} tabindex="0" role="application" aria-label="Task graph"
       aria-describedby="graph-keys" ...${gestures.handlers} onClick=${click}
       onPointerOver=${(event) => setPointed(taskAt(event.target))} onPointerLeave=${() => setPointed(null)}>
@@ -67,11 +73,6 @@ export function Picture({ layout, picture, skew, find, open, selected }) {
           ${lit && html`<${Lit} layout=${layout} byId=${byId} ids=${lit} ready=${reach?.ready ?? NOTHING} chosen=${chosen} far=${far} skew=${skew} />`}
         </g>
       </svg>
-    </div>
-    <div class="graph-tools">
-      <button class="button" aria-label="Zoom in" onClick=${() => camera.zoom(1.25)}>+</button>
-      <button class="button" aria-label="Zoom out" onClick=${() => camera.zoom(0.8)}>−</button>
-      <button class="button" onClick=${camera.fit}>Fit</button>
     </div>
     <${Legend} nodes=${picture.nodes} />
     <p class="graph-told small" role="status">${told(chosen, reach, byId, matches, find)}</p>
@@ -89,6 +90,12 @@ function useRegion({ view, size }) {
   const top = edge(-size.height / 2, view.top, Math.floor);
   const bottom = edge(size.height * 1.5, view.top, Math.ceil);
   return useMemo(() => ({ left, right, top, bottom }), [left, right, top, bottom]);
+}
+
+// The first open task of the critical path, else the first task.
+function middleOf(layout, critical) {
+  const found = layout.boxes.find(([id]) => id === critical[0]) ?? layout.boxes[0];
+  return found ? [found[1] + layout.box[0] / 2, found[2] + layout.box[1] / 2] : null;
 }
 
 function taskAt(element) {

@@ -1,0 +1,1 @@
+"""Commands that an agent started: those that the log knows, and those that outlived their session."""

@@ -1,0 +1,1 @@
+"""Which lines stay: their names, what each is worth by the last mention, and how they are chosen."""
