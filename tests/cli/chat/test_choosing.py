@@ -114,7 +114,7 @@ def test_a_list_fits_narrow_and_wide_windows(terminal: Open, size: tuple[int, in
 def test_the_help_is_readable_in_forty_columns(terminal: Open) -> None:
     window = terminal("quick", columns=40, rows=20)
     window.type("/help")
-    shown = window.until("sees it with your next")
+    shown = window.until("Shift+Tab")
     assert "/model [PROVIDER:NAME] [EFFORT]\n  show or change the model" in shown
     assert "/rewind [EVENT [files|conversation]]\n" in shown
 
