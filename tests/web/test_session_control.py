@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from outlive.agent import Session
-from outlive.events import Compacted, Forked, Undone
+from outlive.agent.context_window import WINDOW_LABEL
+from outlive.events import Checkpointed, Compacted, Forked, Undone
 from outlive.stores.logs.names import subagent_id
 from outlive.web.sessions import search
 from tests.web.made import long_log, of, started, store_in, talked
@@ -120,10 +121,14 @@ def test_subagents_are_listed_below_the_session_that_started_them(server: WebSer
 
 def test_a_summary_has_the_window_of_the_settings_and_invents_none(tmp_path: Path) -> None:
     talked(tmp_path, 2)
-    for settings, window in (("", 0), ("[context]\nwindow = 24000\n", 24_000)):
+    with Session.resume(store_in(tmp_path), "talk") as session:
+        session.log(Checkpointed, label=WINDOW_LABEL, data={"tokens": 32_000, "origin": "as the server says"})
+    talked(tmp_path, 2, "unknown")
+    for settings, windows in (("", (32_000, 0)), ("[context]\nwindow = 24000\n", (24_000, 24_000))):
         home = tmp_path / ".home"
         home.mkdir(exist_ok=True)
         (home / "outlive.toml").write_text(settings)
         server = WebServer(tmp_path, home=home)
-        assert server.json(of(server, "talk", "/summary"))["window"] == window
+        found = (server.json(of(server, session, "/summary"))["window"] for session in ("talk", "unknown"))
+        assert tuple(found) == windows
         server.stop()
