@@ -26,7 +26,7 @@ class Window(Terminal):
         words = [f"{key}={value}" for key, value in env.items() if key not in ("COLUMNS", "LINES")]
         command = shlex.join(["env", "-i", *words, sys.executable, "-m", "outlive", *arguments])
         shell = f"cd {shlex.quote(str(folder))}; {command}; echo EXIT $?; read wait"
-        self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "main", "-x", "100", "-y", "30", shell)
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "main", "-x", "240", "-y", "40", shell)
 
     def paste(self, text: str, folder: Path) -> None:
         """Paste a text as a terminal that marks pastes does."""
