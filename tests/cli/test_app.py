@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -201,13 +201,22 @@ def test_the_demo_can_be_watched_in_the_browser_until_ctrl_c(here: Outlive, tmp_
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
     ) as process:
         assert process.stdout is not None
-        address = ""
+        address, browser = "", []
         for line in process.stdout:
-            address = address or line.partition("browser: ")[2].partition("#")[0]
+            url = line.partition("browser: ")[2].strip()
+            if url:
+                address, _, token = url.partition("#token=")
+                headers = {"Authorization": f"Bearer {token}"}
+            if "The story begins when the page is open" in line:
+                with urlopen(Request(f"{address}api/about", headers=headers)) as about:
+                    assert json.load(about)["watched"] is False
+                browser.append(urlopen(Request(f"{address}api/stream", headers=headers)))  # as a page does
             if "Ctrl-C ends it" in line:
                 break
+        assert browser
         with urlopen(address) as page:
             assert b"outlive" in page.read()
+        browser[0].close()
         process.send_signal(signal.SIGINT)
         assert process.wait() == 0
     with pytest.raises(URLError):

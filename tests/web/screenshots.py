@@ -1,4 +1,7 @@
-"""Pictures of the main pages for the documents, of a demo that was played: `python -m tests.web.screenshots`."""
+"""Pictures of the main pages for the documents, of a played demo: `python -m tests.web.screenshots [FOLDER]`.
+
+With a folder, every page goes there, too: at 1280 and 390 pixels, light and dark.
+"""
 
 import os
 import re
@@ -29,16 +32,33 @@ def played() -> Path:
     return folder
 
 
-def take(page: Any, path: str, name: str, wait_for: str) -> None:
+def take(page: Any, path: str, name: str, wait_for: str, folder: Path = DOCS) -> None:
     page.goto(path)
     page.get_by_text(wait_for).first.wait_for()
     page.wait_for_timeout(2000)  # streams stay open, so the network never becomes idle
-    page.screenshot(path=DOCS / name)
+    page.screenshot(path=folder / name)
 
 
-def main() -> None:
+def take_all(page: Any, server: WebServer, session: str, prefix: str, folder: Path) -> None:
+    """Every main page, to be looked at."""
+    base = f"{server.origin}/w/{server.workspace}"
+    pages = {
+        "list": (f"{base}/sessions", "The ledger reads every notation"),
+        "session": (session, "Window over time"),
+        "tasks": (f"{base}/tasks", "Tasks"),
+        "memory": (f"{base}/memory", "Memory"),
+        "replay": (f"{base}/replay", "Drop a transcript here"),
+        "talk": (f"{base}/talk", "New session"),
+        "learn": (f"{server.origin}/learn/survival", "Compression survival"),
+    }
+    for name, (address, text) in pages.items():
+        take(page, address, f"{prefix}-{name}.png", text, folder)
+
+
+def main(others: Path | None) -> None:
+    """Pictures of the documents; with `others` every page there, too, at two widths, dark and light."""
     folder = played()
-    server = WebServer(folder, home=folder.parent / "home")
+    server = WebServer(folder, "--control", home=folder.parent / "home")
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=PATH_OF_BROWSER, args=list(QUIET))
@@ -50,6 +70,12 @@ def main() -> None:
             take(page, here, "web-session.png", "Window over time")
             take(page, f"{server.origin}/w/{server.workspace}/tasks", "web-tasks.png", "Critical path")
             take(page, f"{server.origin}/learn/survival", "web-learn.png", "Compression survival")
+            for width in (1280, 390) if others is not None else ():
+                for scheme in ("light", "dark"):
+                    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+                    page.goto(server.url)
+                    page.get_by_text("The ledger reads every notation").first.wait_for()
+                    take_all(page, server, here, f"{width}-{scheme}", others or DOCS)
             browser.close()
     finally:
         server.stop()
@@ -57,4 +83,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

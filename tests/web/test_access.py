@@ -1,15 +1,19 @@
 """Who may ask the server: strangers, other sites and rebound names are refused; nothing is bound but loopback."""
 
+import asyncio
 import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from outlive.web.live import MOST_WAITING, Mailbox, ServerEvent, messages_of
+from outlive.web.server import MOST_CONNECTIONS
 from tests.engines import worker_environment
 from tests.web.server import WebServer
 
@@ -115,6 +119,71 @@ def test_a_new_token_signs_browsers_out(tmp_path: Path) -> None:
     third = WebServer(tmp_path, "--new-token")
     assert third.token != first.token
     third.stop()
+
+
+def test_a_cookie_of_the_old_token_opens_nothing(tmp_path: Path) -> None:
+    first = WebServer(tmp_path)
+    with httpx2.Client(base_url=first.origin, headers={"Origin": first.origin}) as client:
+        assert client.post(CHANGES, json={"token": first.token}).status_code == 204
+        assert client.get("/api/about").status_code == 200
+        first.stop()
+        second = WebServer(tmp_path, "--new-token", port=first.port)
+        assert second.port == first.port
+        assert client.get("/api/about").status_code == 401
+        assert client.post(CHANGES, json={"token": first.token}).status_code == 401
+        second.stop()
+
+
+def test_the_page_is_served_on_the_loopback_of_ipv6(server: WebServer) -> None:
+    try:
+        socket.create_connection(("::1", server.port)).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6 loopback")
+    origin = f"http://[::1]:{server.port}"
+    headers = {"Authorization": f"Bearer {server.token}"}
+    assert httpx2.get(f"{origin}/api/about", headers=headers).status_code == 200
+    assert httpx2.get(f"{origin}/api/about").status_code == 401
+
+
+FROM_ANOTHER_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
+def test_a_link_on_another_site_leads_to_the_document_and_to_no_data(server: WebServer) -> None:
+    assert httpx2.get(f"{server.origin}/w/x/tasks", headers=FROM_ANOTHER_SITE).status_code == 200
+    assert server.get("/api/about", headers=FROM_ANOTHER_SITE).status_code == 403
+    assert server.get("/static/js/main.js", headers=FROM_ANOTHER_SITE).status_code == 403
+    framed = FROM_ANOTHER_SITE | {"Sec-Fetch-Dest": "iframe"}
+    assert httpx2.get(f"{server.origin}/", headers=framed).status_code == 403
+    assert server.post("/", headers=FROM_ANOTHER_SITE).status_code == 403
+
+
+def test_more_connections_than_the_limit_are_refused_until_some_end(tmp_path: Path) -> None:
+    server = WebServer(tmp_path)
+    lines = ("GET /api/stream HTTP/1.1", f"Host: 127.0.0.1:{server.port}", f"Authorization: Bearer {server.token}")
+    request = "\r\n".join([*lines, "", ""])
+    with ExitStack() as held:
+        refused = ""
+        for _ in range(MOST_CONNECTIONS + 5):
+            one = held.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            one.settimeout(60)
+            one.sendall(request.encode())
+            refused = one.recv(12).decode()
+        assert refused == "HTTP/1.1 503"
+    while server.get("/api/about").status_code == 503:  # the server has not noticed yet that they left
+        pass
+    server.stop()
+
+
+def test_a_reader_that_does_not_keep_up_is_dropped_with_a_marker() -> None:
+    async def read() -> list[ServerEvent]:
+        mailbox: Mailbox[int] = Mailbox()
+        for number in range(MOST_WAITING + 10):
+            mailbox.put(number)
+        return [message async for message in messages_of(mailbox, lambda number: ServerEvent(number))]
+
+    found = asyncio.run(read())
+    assert [message.data for message in found[:-1]] == list(range(MOST_WAITING))
+    assert found[-1].event == "behind"
 
 
 def test_it_listens_on_loopback_only(server: WebServer) -> None:

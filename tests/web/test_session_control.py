@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from outlive.agent import Session
-from outlive.events import Compacted, Forked, Undone
+from outlive.agent.context_window import WINDOW_LABEL
+from outlive.events import Checkpointed, Compacted, Forked, Undone
 from outlive.stores.logs.names import subagent_id
 from outlive.web.sessions import search
 from tests.web.made import long_log, of, started, store_in, talked
@@ -112,16 +113,22 @@ def test_subagents_are_listed_below_the_session_that_started_them(server: WebSer
     with started(tmp_path, subagent_id("nobody")):
         pass
     listed = server.json(f"/api/w/{server.workspace}/sessions")
-    by_id = {one["info"]["id"]: [sub["id"] for sub in one["subagents"]] for one in listed["sessions"]}
+    by_id = {one["info"]["id"]: [sub["info"]["id"] for sub in one["subagents"]] for one in listed["sessions"]}
     assert by_id.pop("parent") == [child]
     assert list(by_id.values()) == [[]]
     assert listed["total"] == 2
 
 
-def test_a_summary_knows_the_window_of_the_model(server: WebServer, tmp_path: Path) -> None:
+def test_a_summary_has_the_window_of_the_settings_and_invents_none(tmp_path: Path) -> None:
     talked(tmp_path, 2)
-    assert server.json(of(server, "talk", "/summary"))["window"] == 1_000_000
     with Session.resume(store_in(tmp_path), "talk") as session:
-        session.user_said("And now?")
-        session.assistant_said((), model="openai:of-our-own")
-    assert server.json(of(server, "talk", "/summary"))["window"] == 0
+        session.log(Checkpointed, label=WINDOW_LABEL, data={"tokens": 32_000, "origin": "as the server says"})
+    talked(tmp_path, 2, "unknown")
+    for settings, windows in (("", (32_000, 0)), ("[context]\nwindow = 24000\n", (24_000, 24_000))):
+        home = tmp_path / ".home"
+        home.mkdir(exist_ok=True)
+        (home / "outlive.toml").write_text(settings)
+        server = WebServer(tmp_path, home=home)
+        found = (server.json(of(server, session, "/summary"))["window"] for session in ("talk", "unknown"))
+        assert tuple(found) == windows
+        server.stop()

@@ -255,7 +255,7 @@ def test_a_pass_is_taken_back_from_its_panel(page: Any, tmp_path: Path) -> None:
     try:
         open_session(page, server, query=f"?pass={passed}")
         panel = page.get_by_role("dialog")
-        panel.get_by_role("button", name="Take this pass back").click()
+        panel.get_by_role("button", name="Undo this pass").click()
         panel.get_by_text("taken back").wait_for()
         page.get_by_text(f"Took back the pass of event {passed}").wait_for()
     finally:

@@ -46,8 +46,8 @@ class Mailbox(Generic[T]):
         self.closed = False
 
     def put(self, message: T) -> None:
-        if len(self._waiting) >= MOST_WAITING:
-            self.overflowed = True
+        if self.overflowed or len(self._waiting) >= MOST_WAITING:
+            self.overflowed = True  # nothing may follow what is missing
         else:
             self._waiting.append(message)
         self._wake()
@@ -58,6 +58,8 @@ class Mailbox(Generic[T]):
 
     async def next(self, timeout: float) -> list[T] | None:
         """What has arrived; empty when nothing did in time, None when nothing more will come."""
+        if not self._waiting and (self.closed or self.overflowed):
+            return None
         try:
             await asyncio.wait_for(self._arrived.wait(), timeout)
         except TimeoutError:

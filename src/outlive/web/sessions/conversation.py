@@ -5,7 +5,15 @@ from collections.abc import Sequence
 
 import msgspec
 
-from outlive.events import AssistantSaid, Event, ToolFinished, ToolStarted, Undone
+from outlive.events import (
+    AssistantSaid,
+    Event,
+    PermissionAnswered,
+    PermissionAsked,
+    ToolFinished,
+    ToolStarted,
+    Undone,
+)
 from outlive.messages import tool_calls
 from outlive.web.sessions.items import ConversationItem, is_item, item_of
 
@@ -56,6 +64,10 @@ class ConversationIndex:
         """Calls of the newest answer that run or ran."""
         self._open: dict[str, int] = {}
         """Calls without a result, and their answers."""
+        self._asked: dict[str, float] = {}
+        """When permission was asked for, by call."""
+        self._waits: dict[str, float] = {}
+        """Seconds that calls waited for permission."""
         self._answer = 0
         """The newest."""
         self._undone_passes: dict[int, int] = {}
@@ -81,6 +93,10 @@ class ConversationIndex:
             case ToolFinished() if answer := self._open.pop(event.call_id, 0):
                 self._results.setdefault(answer, {})[event.call_id] = event
                 self._touch(answer, event.id)
+            case PermissionAsked():
+                self._asked[event.call_id] = event.time
+            case PermissionAnswered() if event.call_id in self._asked:
+                self._waits[event.call_id] = max(0.0, event.time - self._asked.pop(event.call_id))
             case Undone():
                 self._undo(event)
             case _:
@@ -137,6 +153,7 @@ class ConversationIndex:
             event,
             self._results.get(id, {}),
             self._started,
+            self._waits,
             undone=self.taken_back.holds(id),
             newest=id == self._answer,
         )

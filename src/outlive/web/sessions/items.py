@@ -55,6 +55,7 @@ class ResultPart(msgspec.Struct, frozen=True, omit_defaults=True):
     text: CutText
     exit_code: int | None = None
     seconds: float = 0.0
+    """Without the time that it waited for permission."""
     pictures: int = 0
     denied_by: str = ""
     rules: tuple[str, ...] = ()
@@ -72,6 +73,9 @@ class CallPart(msgspec.Struct, frozen=True, omit_defaults=True):
     diff: tuple[str, ...] = ()
     diff_cut: int = 0
     """Lines of the diff that were left out."""
+    added: int = 0
+    removed: int = 0
+    """Lines of the whole diff."""
     result: ResultPart | None = None
     subagent: str = ""
     """The session of the sub-agent that it started."""
@@ -116,13 +120,22 @@ def is_item(event: Event) -> bool:
 
 
 def item_of(
-    event: Event, results: Mapping[str, ToolFinished], started: Collection[str], *, undone: bool, newest: bool
+    event: Event,
+    results: Mapping[str, ToolFinished],
+    started: Collection[str],
+    waits: Mapping[str, float],
+    *,
+    undone: bool,
+    newest: bool,
 ) -> ConversationItem:
-    """The item of an event. `newest`: whether no later answer came, so that its calls may still run."""
+    """The item of an event. `newest`: whether no later answer came, so that its calls may still run. `waits`: seconds
+    that calls waited for permission."""
     if isinstance(event, UserSaid | AssistantSaid):
         kind = "user" if isinstance(event, UserSaid) else "assistant"
         parts = tuple(
-            _user_part(number, block) if kind == "user" else _part(number, block, results, started, newest=newest)
+            _user_part(number, block)
+            if kind == "user"
+            else _part(number, block, results, started, waits, newest=newest)
             for number, block in enumerate(event.blocks[:MOST_CALLS])
         )
         facts = {"model": one_line(event.model, LABEL)} if isinstance(event, AssistantSaid) and event.model else {}
@@ -136,11 +149,17 @@ def item_of(
 def _user_part(number: int, block: Block) -> ItemPart:
     if isinstance(block, Text):
         return ItemPart(number, "text", cut(block.text), origin=origin_of(block))
-    return _part(number, block, {}, (), newest=False)
+    return _part(number, block, {}, (), {}, newest=False)
 
 
 def _part(
-    number: int, block: Block, results: Mapping[str, ToolFinished], started: Collection[str], *, newest: bool
+    number: int,
+    block: Block,
+    results: Mapping[str, ToolFinished],
+    started: Collection[str],
+    waits: Mapping[str, float],
+    *,
+    newest: bool,
 ) -> ItemPart:
     match block:
         case Text():
@@ -148,7 +167,7 @@ def _part(
         case Thinking():
             return ItemPart(number, "thinking", cut(block.text))
         case ToolCall():
-            call = _call(block, results.get(block.id), started=block.id in started, newest=newest)
+            call = _call(block, results.get(block.id), waits, started=block.id in started, newest=newest)
             return ItemPart(number, "call", call=call)
         case Image():
             return ItemPart(number, "picture", cut(block.media_type, LABEL))
@@ -158,7 +177,9 @@ def _part(
             return ItemPart(number, "other")
 
 
-def _call(call: ToolCall, result: ToolFinished | None, *, started: bool, newest: bool) -> CallPart:
+def _call(
+    call: ToolCall, result: ToolFinished | None, waits: Mapping[str, float], *, started: bool, newest: bool
+) -> CallPart:
     lines = call_diff(call)
     found = _SUBAGENT.match(result.text) if result else None
     return CallPart(
@@ -169,7 +190,9 @@ def _call(call: ToolCall, result: ToolFinished | None, *, started: bool, newest:
         status=_status(result, started=started, newest=newest),
         diff=tuple(clean(line[:DIFF_LINE]) for line in lines[:DIFF_LINES]),
         diff_cut=max(0, len(lines) - DIFF_LINES),
-        result=_result(result) if result else None,
+        added=sum(line.startswith("+") for line in lines),
+        removed=sum(line.startswith("-") for line in lines),
+        result=_result(result, waits.get(call.id, 0.0)) if result else None,
         subagent=found[1] if found else "",
     )
 
@@ -184,12 +207,12 @@ def _status(result: ToolFinished | None, *, started: bool, newest: bool) -> Call
     return "failed" if result.is_error or result.exit_code else "done"
 
 
-def _result(event: ToolFinished) -> ResultPart:
+def _result(event: ToolFinished, waited: float) -> ResultPart:
     return ResultPart(
         event=event.id,
         text=cut_middle(event.text),
         exit_code=event.exit_code,
-        seconds=event.seconds,
+        seconds=max(0.0, event.seconds - waited),
         pictures=len(event.images),
         denied_by=event.denied.by if event.denied else "",
         rules=tuple(one_line(rule, LABEL) for rule in event.denied.rules[:10]) if event.denied else (),

@@ -24,7 +24,7 @@ class ListedSession(msgspec.Struct, frozen=True):
 
 
 def list_sessions(store: LogStore, summaries: Summaries, words: str, skip: int, limit: int) -> dict[str, object]:
-    """Sessions whose first words, id, folder or goal hold `words`; a sub-agent's bring the session that started it."""
+    """Sessions whose first words, id, folder or goal hold `words`, also those of a sub-agent."""
     everything = store.sessions()
     known = {info.id for info in everything}
     children: dict[str, list[SessionInfo]] = {}

@@ -8,8 +8,10 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from outlive.agent.context_window import WINDOW_LABEL
 from outlive.events import (
     AssistantSaid,
+    Checkpointed,
     Compacted,
     Event,
     Forked,
@@ -102,6 +104,9 @@ class _Fold:
                 self.context = event.input + event.cache_read + event.cache_write if event.of else self.context
             case Compacted():
                 self.passes += 1
+            case Checkpointed() if event.label == WINDOW_LABEL:
+                tokens = event.data.get("tokens")
+                self.window = tokens if isinstance(tokens, int) else self.window
             case _:
                 pass
 
@@ -160,7 +165,7 @@ class Summaries:
             passes=fold.passes,
             cost=fold.cost,
             context=fold.context,
-            window=fold.window or self._window(),
+            window=self._window() or fold.window,
             model=fold.model,
             subagent=is_subagent(info.id),
         )

@@ -4,6 +4,7 @@ import { useChanges } from "./live.js";
 import { Link, navigate } from "./router.js";
 import { setPlace, setTitle } from "./title.js";
 import { Banner } from "./ui/banner.js";
+import { Keys } from "./ui/keys.js";
 
 const SECTIONS = [
   ["sessions", "Sessions"],
@@ -37,6 +38,7 @@ export function Shell({ about, workspace, section, page, children }) {
         </div>
       </header>
       <main class="content" id="content"><${Banner} />${children}</main>
+      <${Keys} />
     </div>`;
 }
 

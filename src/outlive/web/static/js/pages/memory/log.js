@@ -37,7 +37,7 @@ function Step({ workspace, step, control, link }) {
   };
   return html`<div class="memory-step ${step.undone ? "undone" : ""}">
     <div class="row">
-      <span class="grow"><span class="mono muted">${step.id}</span> <b>${step.op}</b>${step.undoes ? ` of step ${step.undoes}` : ""}
+      <span class="grow"><span class="mono muted">${step.id}</span> <b>${OPERATIONS[step.op] ?? step.op}</b>${step.undoes ? ` of step ${step.undoes}` : ""}
         ${" "}${step.touched.map((one, at) => html`${at ? ", " : ""}${link ? html`<a ...${link(step.scope, one.slug)} dir="auto">${one.name}</a>` : html`<span dir="auto">${one.name}</span>`}`)}
         ${step.count > step.touched.length && ` and ${step.count - step.touched.length} more`}
         ${step.note && html`<span class="muted" dir="auto"> (${step.note})</span>`}</span>
@@ -51,8 +51,9 @@ function Step({ workspace, step, control, link }) {
   </div>`;
 }
 
+const OPERATIONS = { add: "added", supersede: "replaced", merge: "merged", forget: "forgotten", update: "changed", undo: "undo" };
 const KINDS = { "+": "added", "-": "removed", "@": "place" };
 
-const Diff = ({ diff }) => html`<pre class="memory-diff" tabindex="0" aria-label="Changes">${diff.lines.map(
+const Diff = ({ diff }) => html`<pre class="memory-diff" tabindex="0" aria-label="Changes">${diff.lines.filter((text) => !/^(---|\+\+\+) /.test(text)).map(
   (text, at) => html`<span key=${at} class=${KINDS[text[0]] ?? ""}>${text}${"\n"}</span>`,
 )}${diff.left_out > 0 && html`<span class="muted">${diff.left_out} more lines or memories are not shown</span>`}</pre>`;

@@ -41,11 +41,9 @@ export function Call({ call, event, block }) {
   </${Details}>`;
 }
 
-function facts({ diff, diff_cut: cut, result, status }) {
-  const added = diff?.filter((line) => line.startsWith("+")).length;
-  const removed = diff?.filter((line) => line.startsWith("-")).length;
+function facts({ diff, added = 0, removed = 0, result, status }) {
   return [
-    diff?.length && `+${added}${removed ? ` −${removed}` : ""}${cut ? " …" : ""}`,
+    diff?.length && `+${added}${removed ? ` −${removed}` : ""}`,
     result?.exit_code ? `exit ${result.exit_code}` : "",
     result?.seconds >= 1 ? `${result.seconds.toFixed(1)} s` : "",
     status === "denied" ? "not allowed" : "",

@@ -36,7 +36,7 @@ export function Session({ workspace, session, about }) {
   };
   if (feed.error && !feed.items) return html`<div class="page"><${Failed} error=${feed.error} retry=${feed.reload} /></div>`;
   const working = talk.state?.open && talk.state.working && !talk.state.questions.length;
-  const arriving = about.control && html`<${Draft} draft=${talk.draft} working=${working} lastEvent=${feed.lastEvent} settle=${talk.settle} />`;
+  const arriving = about.control && html`<${Draft} draft=${talk.draft} working=${working} lastEvent=${feed.lastEvent} newest=${newestAnswer(feed)} settle=${talk.settle} />`;
   return html`<${SessionContext.Provider} value=${place}>
     <div class="page session-page">
       <${Head} known=${known} workspace=${workspace} gauge=${talk.state?.gauge} />
@@ -58,3 +58,5 @@ export function Session({ workspace, session, about }) {
     </div>
   </${SessionContext.Provider}>`;
 }
+
+const newestAnswer = ({ items }) => items?.findLast((item) => item.kind === "assistant")?.id ?? 0;

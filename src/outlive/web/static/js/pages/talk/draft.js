@@ -4,7 +4,8 @@ import { Markdown } from "../../ui/markdown.js";
 
 const UNTIL_LOGGED = 1500; // milliseconds after which the log surely shows what was said
 
-export function Draft({ draft, working, lastEvent, settle }) {
+// `newest` is the newest answer that the page shows from the log.
+export function Draft({ draft, working, lastEvent, newest, settle }) {
   useEffect(() => {
     if (!draft.said) return undefined;
     if (lastEvent !== undefined && lastEvent >= draft.said) {
@@ -14,7 +15,9 @@ export function Draft({ draft, working, lastEvent, settle }) {
     const timer = setTimeout(settle, UNTIL_LOGGED);
     return () => clearTimeout(timer);
   }, [draft.said, lastEvent]);
-  const logged = draft.said > 0 && lastEvent >= draft.said; // the item of the log shows it now
+  const began = useRef(newest);
+  if (!draft.text && !draft.thinking) began.current = newest;
+  const logged = (draft.said > 0 && lastEvent >= draft.said) || newest > began.current; // its item shows it now
   const { text, thinking } = logged ? { text: "", thinking: "" } : draft;
   const outputs = Object.entries(draft.outputs);
   const helpers = Object.entries(draft.helpers);
