@@ -450,3 +450,17 @@ def test_the_number_of_visitors_is_bounded_and_the_oldest_goes() -> None:
     assert not second.folder.exists()
     scratches.close()
     assert not first.folder.parent.exists()
+
+
+def test_scratch_folders_of_a_killed_server_are_removed_by_the_next(tmp_path: Path) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    environment = {"TMPDIR": str(temporary)}
+    first = WebServer(tmp_path, command="learn", environment=environment)
+    assert first.post(f"/api/learn/{VISITOR}/graph/start").status_code == 200
+    assert len(list(temporary.glob("outlive-learn-*"))) == 1
+    first.kill()
+    (temporary / "outlive-learn-notes-x").mkdir()
+    second = WebServer(tmp_path, command="learn", environment=environment)
+    assert [folder.name for folder in temporary.glob("outlive-learn-*")] == ["outlive-learn-notes-x"]
+    second.stop()
