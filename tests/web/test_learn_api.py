@@ -167,6 +167,7 @@ def test_in_a_small_window_the_todo_list_leaves_and_the_tasks_stay(survival: Les
     assert where(survival, "todo") == "handle"
     assert where(survival, "asked") == where(survival, "rule") == where(survival, "tasks") == "window"
     assert all(moment["tokens"] <= 20_000 for moment in survival.state["moments"])
+    assert all(moment["kinds"]["user"] > 0 for moment in survival.state["moments"])
 
 
 @pytest.mark.parametrize("window", [4_000, 9_000, 48_000])
@@ -190,6 +191,7 @@ def test_a_handle_gives_back_exactly_what_was_read(survival: Lesson) -> None:
 
 def test_compact_restart_and_swap(survival: Lesson) -> None:
     done = survival.act("compact")["done"]
+    assert survival.state["moments"][-1]["kinds"]["user"] > 0  # the request stands below the digest
     assert "auto" in done["rungs"]
     assert done["after"] < done["before"]
     assert where(survival, "decision") == "handle"
