@@ -11,11 +11,14 @@ help: ## Show what can be made
 .venv/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "outlive needs Python 3.11 or newer; say which with: make PYTHON=python3.12 …"; exit 1; }
-	@echo "setting up .venv (once) …"
+	@echo "setting up .venv (once, 1 to 2 minutes): outlive, every optional part and the tools for its tests, nothing outside of this folder …"
 	@$(PYTHON) -m venv .venv
+	@echo "  1/3 pip"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@echo "  2/3 the $$(grep -vc '^#' constraints.txt) packages of constraints.txt"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-binary claude-agent-sdk \
 		--group dev --editable '.[all]'
+	@echo "  3/3 compiling"
 	@$(BIN)/python -m compileall -q src
 	@$(MAKE) --silent system
 	@touch $@
@@ -26,7 +29,7 @@ SYSTEM := bubblewrap ripgrep tmux chromium
 APT := timeout 300 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=5 -o Acquire::https::Timeout=5
 system:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v bwrap && command -v rg && command -v tmux && command -v chromium; } >/dev/null; then \
-		echo "installing $(SYSTEM) for the tests …"; \
+		echo "installing $(SYSTEM) for the tests with apt, because this is root …"; \
 		export DEBIAN_FRONTEND=noninteractive; \
 		{ $(APT) install -y $(SYSTEM) || { $(APT) update && $(APT) install -y $(SYSTEM); }; } \
 			>/dev/null 2>&1 || true; fi

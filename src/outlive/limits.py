@@ -28,7 +28,10 @@ CALL_AS_TEXT = (
     "the tool, and the key arguments with an object of its arguments. If it was not meant as a call, give your "
     "answer again without it.</harness>"
 )
-MAX_EMPTY_ANSWERS = 2
+MAX_EMPTY_ANSWERS = 3
+"""In a row; the last one ends the run."""
+MAX_CUT_ANSWERS = 4
+"""Answers without a call that are cut off at their length limit, in a row; the last one ends the run."""
 
 
 class Round(Struct, frozen=True):
@@ -52,6 +55,13 @@ class Limit:
         """Why this request may not be sent, else empty."""
         return ""
 
+    def spent(self) -> str:
+        """Why no request outside of the conversation may be sent (a summary, memories), else empty."""
+        return ""
+
+    def count(self) -> None:
+        """Count a request outside of the conversation."""
+
     def after(self, step: Round) -> str:
         """Why the run ends after this round, else empty."""
         return ""
@@ -72,7 +82,7 @@ class Spent(Protocol):
 
 
 class Turns(Limit):
-    """Limits the requests of one run."""
+    """Limits the requests of one run, those for summaries and memories included."""
 
     name = "max_turns"
 
@@ -81,10 +91,22 @@ class Turns(Limit):
         self.made = 0
 
     def before(self, request: Request) -> str:
-        if self.made >= self.most:
-            return f"the limit of {self.most} turns is reached"
-        self.made += 1
+        if reason := self.spent():
+            return reason
+        self.count()
         return ""
+
+    def spent(self) -> str:
+        return f"the limit of {self.most} turns is reached" if self.made >= self.most else ""
+
+    def count(self) -> None:
+        self.made += 1
+
+
+class DefaultTurns(Turns):
+    """Limits the requests of a headless run for which nobody set a limit."""
+
+    name = "default_turns"
 
 
 class Money(Limit):
@@ -99,6 +121,9 @@ class Money(Limit):
         self.start = spending.dollars
 
     def before(self, request: Request) -> str:
+        return self.spent()
+
+    def spent(self) -> str:
         spent = self.spending.dollars - self.start
         return f"${spent:.2f} are spent, the limit is ${self.most:.2f}" if spent >= self.most else ""
 
@@ -115,6 +140,9 @@ class Tokens(Limit):
         self.start = spending.tokens
 
     def before(self, request: Request) -> str:
+        return self.spent()
+
+    def spent(self) -> str:
         used = self.spending.tokens - self.start
         return f"{used:,} tokens are used, the limit is {self.most:,}" if used >= self.most else ""
 
@@ -200,22 +228,34 @@ class Nudges:
     """What the harness tells a model in one run if an answer without calls was not complete."""
 
     def __init__(self) -> None:
-        self._empty = 0
+        self._empty = self._cut = 0
         self._told = False
         self.gave_up = ""
         """Why the last answer does not count as done although nothing more is said."""
+        self.limit = ""
+        """The name of the limit that was reached then."""
 
     def after(self, reply: Reply) -> str:
         """What to tell the model after this answer, else empty."""
+        self._cut = self._cut + 1 if reply.stop == "length" else 0
+        if self._cut == MAX_CUT_ANSWERS:
+            return self._give_up("answer_length", f"{self._cut} answers in a row were cut off at their length limit")
         if reply.stop == "length":
             return CUT_CALL.format(name=valid_name(str(reply.cut_call), 64)) if reply.cut_call else CONTINUE
         self._empty = 0 if plain_text(reply.blocks).strip() else self._empty + 1
-        if 0 < self._empty <= MAX_EMPTY_ANSWERS:
+        if self._empty == MAX_EMPTY_ANSWERS:
+            return self._give_up("empty_answers", f"the model gave {self._empty} empty answers in a row")
+        if self._empty:
             return NOTHING_SAID
         near = reply.near_call
         if near and not self._told:
             self._told = True
             return CALL_AS_TEXT.format(reason=near.reason)
         if near and not near.may_be_prose:
-            self.gave_up = f"the model writes tool calls as text that cannot be run: {near.reason}"
+            reason = f"the model writes tool calls as text that cannot be run: {near.reason}"
+            return self._give_up("text_calls", reason)
+        return ""
+
+    def _give_up(self, limit: str, reason: str) -> str:
+        self.limit, self.gave_up = limit, reason
         return ""

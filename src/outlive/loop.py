@@ -90,7 +90,7 @@ class Loop:
             if nudge := nudges.after(reply):
                 self.talk.user_said((Text(nudge, "harness"),))
             elif nudges.gave_up:
-                return RunResult("limit", text, nudges.gave_up, limit="text_calls")
+                return RunResult("limit", text, nudges.gave_up, limit=nudges.limit)
             elif self._at_rest is None or not await self._at_rest(text):
                 return RunResult("done", text)
 

@@ -251,3 +251,17 @@ def test_an_answer_that_breaks_off_is_marked_and_asked_for_again(folder: Path) -
         sim.faults.add(Fault.cut(after=5))
         asyncio.run(main())
         sim.verify()
+
+
+def test_a_file_that_a_prompt_names_goes_with_it(folder: Path) -> None:
+    (folder / "notes.txt").write_text("one\ntwo\nthree\n")
+
+    async def main() -> None:
+        async with opened(folder, sim) as editor:
+            await editor.say(await editor.new(folder), "Look at @notes.txt:2 please")
+
+    with Simulator([say("ok")]) as sim:
+        asyncio.run(main())
+    words = sim.requests[0].user_words()
+    assert words[0] == "Look at @notes.txt:2 please"
+    assert words[1].startswith("<attached-file>notes.txt, line 2\n    2\ttwo\n")

@@ -21,7 +21,7 @@ from outlive.events import (
     UsageReported,
     UserSaid,
 )
-from outlive.limits import NOTHING_SAID, Money, Repetition, Thrashing, Time, Tokens, Turns
+from outlive.limits import MAX_CUT_ANSWERS, NOTHING_SAID, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.messages import Message, Text, ToolResult, plain_text
 from outlive.models.errors import ModelNotSetUp, PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
@@ -197,8 +197,18 @@ def test_a_cut_off_answer_is_continued(tmp_path: Path) -> None:
 def test_an_empty_answer_is_asked_again_and_not_for_ever(tmp_path: Path) -> None:
     model = ScriptedModel([Reply(()), Reply(()), Reply(())])
     agent, _ = make_agent(tmp_path, model)
-    assert ask(agent).stop_reason == "done"
+    result = ask(agent)
+    assert (result.stop_reason, result.limit) == ("limit", "empty_answers")
+    assert "3 empty answers" in result.detail
     assert NOTHING_SAID in said_last(model.requests[1])
+    model.verify()
+
+
+def test_answers_that_are_cut_off_again_and_again_end_the_run(tmp_path: Path) -> None:
+    model = ScriptedModel([Reply((Text("and so on"),), stop="length")] * MAX_CUT_ANSWERS)
+    agent, _ = make_agent(tmp_path, model)
+    result = ask(agent)
+    assert (result.stop_reason, result.limit) == ("limit", "answer_length")
     model.verify()
 
 
@@ -352,6 +362,14 @@ def test_words_said_meanwhile_are_heard_at_the_next_seam(tmp_path: Path) -> None
 
 
 # -- compaction, hooks, system
+
+
+def test_no_summary_is_asked_for_where_a_pass_would_save_nothing(tmp_path: Path) -> None:
+    model = ScriptedModel([say("hi")])
+    agent, _ = make_agent(tmp_path, model)
+    ask(agent)
+    assert run(agent.compact("everything")) is None
+    assert len(model.requests) == 1
 
 
 def test_a_pass_that_the_model_asks_for_comes_after_its_batch_with_its_own_summary(tmp_path: Path) -> None:

@@ -431,3 +431,18 @@ def test_the_ending_of_a_picture_tells_its_format_or_is_refused(here: Outlive, t
 def test_a_look_makes_no_store(here: Outlive, tmp_path: Path, arguments: list[str], store: str) -> None:
     assert here.task(*arguments, "--store", store).code == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_waiting_for_a_task_ends_with_a_code_of_its_own(outlive: Outlive) -> None:
+    waiting = ("claim", "--owner", "ada", "--wait", "--timeout", "0.05s")
+    assert outlive.task(*waiting).code == 4, "no task was ever made"
+    outlive.task("create", "one")
+    outlive.task("create", "two", "--blocked-by", "1")
+    outlive.task("claim", "1", "--owner", "bob")
+    assert outlive.task(*waiting).code == 4
+    outlive.task("complete", "1", "--owner", "bob")
+    assert outlive.task(*waiting, "--label", "docs").code == 5, "nobody works on what is left, and it does not fit"
+    outlive.task("complete", "2", "--force")
+    finished = outlive.task("claim", "--owner", "ada", "--wait")
+    assert (finished.code, "no open tasks are left" in finished.err) == (3, True)
+    assert outlive.task("claim", "--owner", "ada").code == 1

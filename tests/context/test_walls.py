@@ -80,3 +80,13 @@ def test_what_does_not_fit_is_previewed_and_leaves_most_of_the_window() -> None:
     request = engine.next_request()
     assert [made.receipt.rungs for made in request.passes] == [("spool",)]
     assert request.tokens < 0.3 * 40_000
+
+
+def test_data_beside_the_user_s_words_gives_way_before_them() -> None:
+    first, second = PASTED, PASTED.replace("entry", "item")
+    data = GUIDE.replace("entry", "record")
+    text = shown(folded((first, "user"), (second, "user"), (data, "stdin")).next_request().messages)
+    assert first in text
+    assert second in text
+    assert data not in text
+    assert "record 0:" in text

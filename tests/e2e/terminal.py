@@ -26,7 +26,7 @@ class Window(Terminal):
         words = [f"{key}={value}" for key, value in env.items() if key not in ("COLUMNS", "LINES")]
         command = shlex.join(["env", "-i", *words, sys.executable, "-m", "outlive", *arguments])
         shell = f"cd {shlex.quote(str(folder))}; {command}; echo EXIT $?; read wait"
-        self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "main", "-x", "100", "-y", "30", shell)
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "main", "-x", "240", "-y", "40", shell)
 
     def paste(self, text: str, folder: Path) -> None:
         """Paste a text as a terminal that marks pastes does."""
@@ -37,12 +37,12 @@ class Window(Terminal):
 
 
 @contextmanager
-def window(sim: Simulator, folder: Path, *arguments: str, **more: str) -> Iterator[Window]:
-    """Open a window and close it at the end; the path of its socket has to be short."""
+def window(sim: Simulator, folder: Path, *arguments: str, ready: str = "\n>", **more: str) -> Iterator[Window]:
+    """Open a window, wait until `ready` is seen, and close it at the end; the path of its socket has to be short."""
     place = Path(tempfile.mkdtemp(prefix="ot"))
     opened = Window(place / "s", sim, folder, *arguments, more=more)
     try:
-        opened.until("\n>")
+        opened.until(ready)
         yield opened
     finally:
         opened.tmux("kill-server")

@@ -23,9 +23,11 @@ def test_a_folder_is_added_by_the_user_and_stays_for_the_session(folder: Path) -
             shown.type("/add-dir ../nowhere")
             shown.until("there is no folder ../nowhere")
             shown.type("/add-dir ../beside")
-            shown.until("tools may use ")
+            shown.until("tools may use it")
             shown.type("and now?")
             shown.until("Found.")
+            shown.type("/add-dir")
+            shown.until(f"tools may use {folder}")
             shown.type("/context")
             shown.until("tools may also use")
         client = Client(folder, sim)
@@ -45,7 +47,7 @@ def test_a_log_alone_adds_no_folder_and_one_that_is_gone_is_said(folder: Path) -
     with Simulator([say("Fine."), look, say("No."), say("Gone.")]) as sim:
         with window(sim, folder) as shown:
             shown.type("/add-dir ../beside")
-            shown.until("tools may use ")
+            shown.until("tools may use it")
             shown.type("hello")
             shown.until("Fine.")
         kept = folder.parent / "home/projects"

@@ -49,7 +49,7 @@ def test_a_command_of_the_user_is_listed_completed_and_sent(folder: Path) -> Non
         shown.type('/git:review data.txt "it is slow"')
         screen = shown.until("Reviewed.")
         assert "· put in: /git:review, from" in screen
-        assert "allowed-tools" in screen
+        assert "· not put in: allowed-tools of /git:review, which does not count" in screen
         (text,) = put_in(sim)
         assert 'Review data.txt because it is slow. Everything: data.txt "it is slow".' in text
         assert '/git:review data.txt "it is slow"' in sim.requests[0].user_words()

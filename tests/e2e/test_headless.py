@@ -286,3 +286,44 @@ def test_a_session_is_resumed_by_its_name(folder: Path) -> None:
         result = client("session", "resume", session[:20], stdin="Two.\n", MODEL_ID=client.model)
         assert (result.code, "Again." in result.out) == (0, True), result.err
         assert "One." in sim.requests[1].text
+
+
+# -- limits that nobody set
+
+
+def test_a_run_without_a_limit_ends_after_so_many_requests(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from outlive.cli.agent import start
+
+    def wait(request: SeenRequest) -> Step:
+        return call("bash", command=f"echo {request.number}")
+
+    with Simulator(brain=wait) as sim:
+        for name, value in sim.env().items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(start, "DEFAULT_TURNS", 3)
+        assert start.start(prompt="Go on.", model=MODELS[0], mode="bypass") == 4
+        assert len(sim.requests) == 3
+        assert "the default without a terminal; --max-turns sets another" in capfd.readouterr().err
+        assert start.start(prompt="Go on.", model=MODELS[0], mode="bypass", max_turns=2) == 3
+        assert len(sim.requests) == 5
+
+
+def test_three_empty_answers_are_a_failure_of_their_own(folder: Path) -> None:
+    with Simulator([say(""), say(""), say("")]) as sim:
+        result = Client(folder, sim)("-p", "x", "--output-format", "json")
+        form = json.loads(result.out)
+        assert (result.code, form["why"], form["code"]) == (5, "limit", "empty_answers")
+        sim.verify()
+
+
+def test_max_turns_counts_the_request_that_looks_for_memories(folder: Path) -> None:
+    (folder / "outlive.toml").write_text('[memory]\nextract = "always"\n')
+    for most, sent in ((1, 1), (2, 2)):
+        with Simulator(brain=lambda _: say("Done.")) as sim:
+            client = Client(folder, sim)
+            client("trust", "--yes")
+            assert client("-p", "Look.", "--max-turns", str(most)).code == 0
+            assert len(sim.requests) == sent

@@ -40,7 +40,6 @@ def test_a_path_that_arrives_as_keys_is_the_image_when_it_is_sent_and_again_from
     folder: Path, shot: Path
 ) -> None:
     with Simulator([say("A dot."), say("The same.")]) as sim, window(sim, folder) as shown:
-        shown.tmux("resize-window", "-t", "main", "-x", "200")
         shown.type(f"what is '{shot}' ?")
         assert "> what is [image 1: my shot.png 69 bytes] ?" in shown.until("A dot.")
         shown.keys("Up", "Enter")

@@ -28,7 +28,7 @@ def test_its_output_is_shown_and_told_as_data_with_the_next_prompt(folder: Path)
             assert "> !echo red; pwd; false\n\n● bash echo red; pwd; false ✗ exit 1\n    red\n" in screen
             assert "? bash" not in screen
             shown.type("what colour is it?")
-            shown.until("It is red.")
+            assert "· told the agent: $ echo red; pwd; false\n" in shown.until("It is red.")
         (data,) = told(sim)
         assert data == f"<user-shell>\n$ echo red; pwd; false\nred\n{folder}\n[exit code 1]\n</user-shell>"
     (log,) = (folder / ".transcripts").glob("*.jsonl")
@@ -101,3 +101,16 @@ def test_lines_of_a_pipe_run_nothing(folder: Path) -> None:
     assert "only if somebody types it" in result.out
     assert result.code == 1
     assert not (folder / "owned").exists()
+
+
+def test_a_run_that_goes_on_is_told_too(folder: Path) -> None:
+    script = [call("bash", command="echo on; sleep 600"), say("Went on.")]
+    with Simulator(script) as sim, window(sim, folder, "go on", "--mode", "bypass") as shown:
+        shown.until("    on")
+        shown.keys("Escape")
+        shown.until("⏹ interrupted ·")
+        shown.type("!echo mended")
+        shown.until("    mended")
+        shown.type("/continue")
+        shown.until("Went on.")
+        assert told(sim) == ["<user-shell>\n$ echo mended\nmended\n</user-shell>"]

@@ -580,7 +580,7 @@ def test_closing_the_iterator_ends_the_connection() -> None:
 
 
 def test_the_effort_goes_with_the_request_and_stays_when_summaries_are_refused() -> None:
-    api = ResponsesApi("gpt-6-sol", effort="high")
+    api = ResponsesApi("gpt-6-sol", 8_000, effort="high")
     assert api.body(asking())["reasoning"] == {"summary": "auto", "effort": "high"}
     refused = Failure(400, "reasoning.summary is not supported")
     assert api.changes(refused, asking())

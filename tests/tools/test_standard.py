@@ -18,7 +18,7 @@ NAMES = (
     *("bash", "bash_output", "read_file", "write_file", "edit_file", "glob", "grep"),
     *("task_create", "task_update", "task_list", "task_get", "task_claim", "task_complete"),
     *("update_plan", "add_directive", "compact", "recall", "keep", "subagent", "load_skill"),
-    *("remember", "forget", "memory_search"),
+    *("remember", "forget", "memory_search", "web_fetch"),
 )
 PARAMETERS = {
     "bash": "command timeout? background?",
@@ -44,6 +44,7 @@ PARAMETERS = {
     "remember": "text name? type? scope?",
     "forget": "memory",
     "memory_search": "query limit?",
+    "web_fetch": "url",
 }
 SCHEMAS = {schema["name"]: schema for schema in Toolbox(standard_tools()).schemas()}
 

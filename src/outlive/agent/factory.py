@@ -15,12 +15,14 @@ from msgspec.structs import asdict
 
 from outlive.agent.commands.orphans import OrphanChoice, orphans_of
 from outlive.agent.context_window import ContextWindow, context_window, keep_window
+from outlive.agent.keyring_keys import keys_from_keyring
 from outlive.agent.log.session_log import SessionOptions
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
 from outlive.agent.parts import AgentParts, Summaries
 from outlive.agent.policies import policy_named, without_cold_passes
 from outlive.agent.prompt import system_prompt
+from outlive.agent.run_limits import run_limits
 from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
@@ -34,7 +36,7 @@ from outlive.config.settings import MIN_WINDOW
 from outlive.context.engine import Engine
 from outlive.errors import ConfigError
 from outlive.events import Event
-from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
+from outlive.limits import Limit
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
 from outlive.models.catalog import CatalogEntry, catalog
@@ -50,6 +52,7 @@ from outlive.stores.logs.protocol import UnknownSession
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.memory import MEMORIES_KEY
 from outlive.tools.builtin.task_context import catch_up
+from outlive.tools.builtin.web_fetch import HOSTS_KEY
 from outlive.tools.changes.recorder import ChangeRecorder
 from outlive.tools.changes.snapshot import Snapshots
 from outlive.tools.custom_commands import CustomCommands
@@ -89,6 +92,8 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     tools: str | None = None
     """`all`, `lean`, or the names of tools with commas between them; by default what fits the window."""
     max_turns: Annotated[int, Meta(ge=1)] | None = None
+    default_turns: Annotated[int, Meta(ge=1)] | None = None
+    """Requests of one run at most if neither an option nor a setting says so."""
     max_cost: Annotated[float, Meta(ge=0)] | None = None
     max_tokens: Annotated[int, Meta(ge=1)] | None = None
     max_time: Annotated[float, Meta(ge=0)] | None = None
@@ -114,7 +119,10 @@ class AgentFactory:
         self.dotenv = DotEnv(workspace)
         self._mcp = [server for server in configured_servers(workspace) if server.counts]
         tokens = {name: value for server in self._mcp for name, value in server.secrets().items()}
-        self.masker = Masker({**self.dotenv.secrets, **tokens, **os.environ})
+        self._secrets = {**self.dotenv.secrets, **tokens, **os.environ}
+        self.masker = Masker(self._secrets)
+        self.keyring: tuple[str, ...] = ()
+        """The keys that came from the system's keyring."""
         self._model = model
         self._tools = tuple(tools)
         self._notices: list[str] = []
@@ -131,8 +139,16 @@ class AgentFactory:
         spec, effort = split_effort(spec or "")
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
+        environment = self._environment(effort)
         try:
-            return resolve(wanted, environment=self._environment(effort), fallback=fallback)
+            try:
+                return resolve(wanted, environment=environment, fallback=fallback)
+            except ModelNotSetUp:
+                if not (keys := keys_from_keyring(environment, os.environ)):
+                    raise
+            self.keyring = tuple(keys)
+            self.masker = Masker({**self._secrets, **keys})
+            return resolve(wanted, environment=environment | keys, fallback=fallback)
         except ModelNotSetUp as error:
             hint = "\n".join(filter(None, [error.hint, self.dotenv.notice()]))
             raise ModelNotSetUp(error.message, hint=hint, code=error.code, **error.data) from None
@@ -254,6 +270,7 @@ class AgentFactory:
         agent.memory = agent.context.extras[MEMORIES_KEY] = memory
         for name, digest in session.files_seen().items():
             agent.context.read_tracker.restore((root / name).resolve(), digest)
+        agent.context.extras[HOSTS_KEY] = rules.allowed_hosts()
         for folder in added_folders(self.workspace.project, self._line(session.id)):
             if folder.is_dir():
                 agent.use_folder(folder)
@@ -384,15 +401,14 @@ class AgentFactory:
 
     def _limits(self, spending: Spending) -> Sequence[Limit]:
         options, agent = self.options, self.settings.agent
-        turns, tokens = options.max_turns or agent.get("max_turns"), options.max_tokens or agent.get("max_tokens")
-        cost = agent.get("max_cost") if options.max_cost is None else options.max_cost
-        seconds = agent.get("max_time") if options.max_time is None else options.max_time
-        limits: list[Limit] = [Repetition(), Thrashing()]
-        limits += [Turns(turns)] if turns else []
-        limits += [Tokens(tokens, spending)] if tokens else []
-        limits += [Money(cost, spending)] if cost is not None else []
-        limits += [Time(seconds)] if seconds is not None else []
-        return limits
+        return run_limits(
+            spending,
+            turns=options.max_turns or agent.get("max_turns"),
+            default_turns=options.default_turns,
+            tokens=options.max_tokens or agent.get("max_tokens"),
+            cost=agent.get("max_cost") if options.max_cost is None else options.max_cost,
+            seconds=agent.get("max_time") if options.max_time is None else options.max_time,
+        )
 
     def _remember_mode(self, agent: Runtime, session: str, mode: PermissionMode) -> None:
         """Apply the user's choice, even if it cannot be saved for later."""

@@ -101,7 +101,7 @@ class Runtime:
         """Called on close."""
         self.attachments: Attach | None = None
         """Finds what goes with the user's words, if a face wants that."""
-        self._passes = Passes(session, lambda: self.parts)
+        self._passes = Passes(session, lambda: self.parts, lambda: self.limits)
         self._shell = ShellResults()
         for event in session.events:
             self.spending.take(event)
@@ -146,6 +146,7 @@ class Runtime:
         answer: another format makes its cache of the conversation worthless.
         """
         with self._alone():
+            self.limits = tuple(self.parts.limits(self.spending))
             self._review, self._output = review, output
             self.session.output = None if self.session.engine.history.units else output
             try:
@@ -186,6 +187,7 @@ class Runtime:
     async def go_on(self) -> RunResult:
         """Continue from the end of the log, as after a crash. Raises AgentBusy during another run."""
         with self._alone():
+            self.limits = tuple(self.parts.limits(self.spending))
             self._review = None
             return await self._counted(self._go_on())
 
@@ -211,7 +213,6 @@ class Runtime:
     async def _go_on(self) -> RunResult:
         await self.take_over()
         catch_up(self.context)
-        self.limits = tuple(self.parts.limits(self.spending))
         loop = Loop(
             self.session,
             self.parts.model,
@@ -283,6 +284,7 @@ class Runtime:
     async def compact(self, focus: str = "") -> Compacted | None:
         """Compact now, with a summary by the model; returns None if that saves nothing. Raises AgentBusy."""
         with self._alone():
+            self.limits = ()
             return await self._passes.compact(focus)
 
     async def rewind(self, event: int, *, conversation: bool = True, files: bool = True) -> Rewound:
@@ -425,7 +427,8 @@ class Runtime:
         return True
 
     async def _learn(self, memory: SessionMemory, after: asyncio.Task[None] | None) -> None:
-        """Extract memories from a run, after the extraction of the run before it."""
+        """Extract memories from a run, after the extraction of the run before it. The limits of the run hold."""
         if after is not None:
             await after
-        await memory.after_run(self._passes.answer_to, self._passes.answer_here)
+        spent = any(limit.spent() for limit in self.limits)
+        await memory.after_run(None if spent else self._passes.answer_to, self._passes.answer_here)

@@ -1,6 +1,7 @@
 """`outlive doctor`: is everything here that an agent needs, and is it healthy?"""
 
 import asyncio
+import os
 import platform
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from outlive.agent.factory import AgentFactory
 from outlive.cli.echo import echo, json_option, print_json
 from outlive.clients.setup import TARGETS, applied_before
 from outlive.config import Workspace
+from outlive.config.dotenv import KEY_VARIABLES
 from outlive.errors import OutliveError
 from outlive.memory.doctor import problems as memory_problems
 from outlive.memory.memories import Memories
@@ -39,6 +41,7 @@ EXTRAS = {
     "acp": "acp",
     "postgres": "psycopg",
     "otel": "opentelemetry",
+    "keyring": "keyring",
 }
 """Extras of commands and the agent, and a module of each."""
 
@@ -121,6 +124,7 @@ def _model(workspace: Workspace, *, offline: bool) -> Iterator[Finding]:
         model = factory.resolve_model()
         window = factory.context_window(model)
         yield from _reached(model, offline=offline)
+        yield from _key(factory, model)
     yield Finding(
         "window", "note" if window.origin == ASSUMED else "ok", f"{window.tokens:,} tokens, {window.origin}"
     )
@@ -129,6 +133,17 @@ def _model(workspace: Workspace, *, offline: bool) -> Iterator[Finding]:
     else:
         price = model.price
         yield Finding("price", "ok", f"${price.input:g} in, ${price.output:g} out for a million tokens")
+
+
+def _key(factory: AgentFactory, model: Model) -> Iterator[Finding]:
+    """Where the key for the model comes from; a local server needs none."""
+    environment = factory.dotenv.environment()
+    names = [name for name in KEY_VARIABLES if name.lower().startswith(model.name.partition(":")[0])]
+    if name := next((name for name in names if name in factory.keyring), ""):
+        yield Finding("key", "ok", f"{name} from the system's keyring")
+    elif name := next((name for name in names if environment.get(name)), ""):
+        origin = "the environment" if os.environ.get(name) else str(factory.dotenv.path)
+        yield Finding("key", "ok", f"{name} from {origin}")
 
 
 def _reached(model: Model, *, offline: bool) -> Iterator[Finding]:

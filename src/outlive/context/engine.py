@@ -154,6 +154,11 @@ class Engine(View):
             summary = marked(summary, self.history.units[0].event if self.history.units else 0, self.history.last_id)
         return self._ladder.asked(focus, summary)
 
+    def may_gain(self, focus: str = "") -> bool:
+        """Whether `compact` would save anything; a summary is asked for only then."""
+        self.render_new()
+        return self._ladder.may_gain(focus)
+
     def summary_request(self) -> tuple[Request, int] | None:
         """The part of the view that a provider is to summarize, all but the tail, and the event it goes up to; None
         when that is too little to be worth it.

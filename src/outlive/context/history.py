@@ -41,7 +41,8 @@ LINES_READ = 40
 """Lines of a wall of text that are read for standing instructions when another event comes: a few milliseconds."""
 SEEN = "seen"
 """Checkpoints of this label say what was seen of files, git and processes."""
-LEARNED = "learned"
+LEARNED, MEMORY_NOTICE = "learned", "memory"
+"""Kinds of notes for the user only: what was remembered, and what else the memory has to say."""
 """Notes of this kind are for people: what was remembered is no news to the model that was told it."""
 
 
@@ -113,7 +114,7 @@ class History:
                     for unit in self.units:
                         unit.recount()
                     self.unit_pages.changed(0)
-            case Noted() if event.kind != LEARNED:
+            case Noted() if event.kind not in (LEARNED, MEMORY_NOTICE):
                 self.notes = [*self.notes, event.text][-RECENT_NOTES:]
             case Checkpointed() if event.label == SEEN:
                 self.ledger.ended(map(str, event.data.get("gone") or ()))

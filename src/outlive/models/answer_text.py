@@ -8,6 +8,9 @@ from outlive.request import STATE_END, STATE_START
 
 MAX_ANSWER_CHARS = 8 * 2**20
 """Characters of one answer, text and arguments together. Only a broken server sends more."""
+RUNAWAY_CHARS = 16_384
+"""An answer whose last characters, so many, repeat a part of at most `MAX_PERIOD` never ends by itself."""
+MAX_PERIOD = 512
 ECHO = re.compile(re.escape(STATE_START))
 CALL_OR_ECHO = HELD_BACK
 _UNDECIDED = re.compile(r"[<\[{`]")
@@ -17,16 +20,33 @@ MAX_OPENING_CHARS = 48
 
 
 class AnswerSize:
-    """Limits the size of an answer."""
+    """Limits the size of an answer, and ends one that only repeats itself."""
 
     def __init__(self) -> None:
-        self._characters = 0
+        self._characters = self._checked = 0
+        self._end = ""
 
     def add(self, piece: str) -> None:
         """Raises RequestRefused for an endless answer."""
         self._characters += len(piece)
         if self._characters > MAX_ANSWER_CHARS:
             raise RequestRefused(f"the answer has more than {MAX_ANSWER_CHARS:,} characters; the rest was not read")
+        self._end += piece
+        if self._characters - self._checked >= RUNAWAY_CHARS // 4:
+            self._checked = self._characters
+            self._end = self._end[-RUNAWAY_CHARS:]
+            if len(self._end) == RUNAWAY_CHARS and 0 < period(self._end) <= MAX_PERIOD:
+                raise RequestRefused(
+                    f"the answer repeats {self._end[-period(self._end) :].strip()[:60]!r} without end; it was stopped"
+                )
+
+
+def period(text: str) -> int:
+    """The length of the part that all of a text repeats; 0 if there is none, or only a long one."""
+    last = text[-MAX_PERIOD:]
+    before = text.rfind(last, 0, len(text) - 1)
+    length = len(text) - len(last) - before
+    return length if before >= 0 and text[length:] == text[:-length] else 0
 
 
 class AnswerText:

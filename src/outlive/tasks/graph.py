@@ -231,19 +231,33 @@ class TaskGraph:
         return self.store.write(work)
 
     def wait_claim(
-        self, *, owner: str, ttl: timedelta = DEFAULT_TTL, fit: Fit | None = None, timeout: float | None = None
+        self,
+        *,
+        owner: str,
+        ttl: timedelta = DEFAULT_TTL,
+        fit: Fit | None = None,
+        timeout: float | None = None,
+        while_open: bool = False,
     ) -> Task:
-        """Like `claim`, but waits until a task is ready."""
+        """Like `claim`, but waits until a task is ready; with `while_open` only as long as a task is open.
+
+        Raises NothingReady with the code `nothing_open`, or when the time is up `all_blocked` or `timed_out`.
+        """
+        reasons: list[str] = []
 
         def attempt() -> list[Task]:
             try:
                 return [self.claim(owner=owner, ttl=ttl, fit=fit)]
-            except NothingReady:
+            except NothingReady as error:
+                if while_open and error.code == "nothing_open":
+                    raise
+                reasons[:] = [error.code]
                 return []
 
         taken = until(self.store, attempt, timeout)
         if not taken:
-            raise NothingReady(f"nothing became ready within {timeout:g} s")
+            code = "timed_out" if {*reasons} <= {"nothing_ready_yet", "no_tasks"} else "all_blocked"
+            raise NothingReady(f"nothing became ready within {timeout:g} s", code=code)
         return taken[0]
 
     def heartbeat(

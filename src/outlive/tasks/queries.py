@@ -82,8 +82,9 @@ def nothing_ready(tx: TaskReader, fit: Fit) -> NothingReady:
         )
     if waiting or running:
         message = f"nothing is ready: {waiting} pending and blocked, {len(running)} in progress"
-        return NothingReady(message, code="nothing_ready_yet")
-    return NothingReady("nothing is ready: no open tasks are left")
+        return NothingReady(message, code="nothing_ready_yet" if running else "all_blocked")
+    finished = tx.count(TaskQuery(statuses=frozenset({"completed", "cancelled"})))
+    return NothingReady("nothing is ready: no open tasks are left", code="nothing_open" if finished else "no_tasks")
 
 
 def last_token(tx: TaskReader, task: Task) -> int | None:

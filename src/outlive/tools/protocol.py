@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from outlive.tools.processes.session_commands import Processes
     from outlive.tools.skills import Skills
 
-Effect = Literal["look", "state", "tasks", "edit", "run"]
-"""What running a tool can change: nothing, the session's own state, the task graph, files, anything."""
+Effect = Literal["look", "state", "tasks", "fetch", "edit", "run"]
+"""What running a tool can do: look at things here, change the session's own state, change the task graph, ask a
+server somewhere else, change files, anything."""
 
 SHORT_RESULT_CHARS = 8_000
 """`Tool.longest` of tools that search for a text or look it up."""

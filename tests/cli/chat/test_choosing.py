@@ -111,6 +111,14 @@ def test_a_list_fits_narrow_and_wide_windows(terminal: Open, size: tuple[int, in
     window.when(lambda shown: "1 of 4" not in shown, "gone")
 
 
+def test_the_help_is_readable_in_forty_columns(terminal: Open) -> None:
+    window = terminal("quick", columns=40, rows=20)
+    window.type("/help")
+    shown = window.until("Shift+Tab")
+    assert "/model [PROVIDER:NAME] [EFFORT]\n  show or change the model" in shown
+    assert "/rewind [EVENT [files|conversation]]\n" in shown
+
+
 def test_ctrl_c_leaves_the_search_and_nothing_else(terminal: Open) -> None:
     window = terminal("quick")
     window.type("first words")

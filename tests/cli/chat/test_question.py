@@ -134,7 +134,7 @@ def test_nothing_is_highlighted_until_a_key_chose_it_and_enter_does_nothing_unti
         assert "▸" not in "".join(text.plain for text in shown)
         stage.questions.move(1)
         shown = asked(MAKE, armed=True, reason=False, chosen=stage.questions.chosen)
-        assert shown[1].plain == "▸ y yes   n no, and why   Enter takes it"
+        assert shown[1].plain == "▸ y yes   n no, and why   then Enter"
         stage.questions.answer(PermissionAnswer("no"))
         await asking
         again = asyncio.ensure_future(stage.questions(MAKE))

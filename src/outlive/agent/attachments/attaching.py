@@ -18,6 +18,8 @@ from outlive.tools.toolbox import Toolbox
 if TYPE_CHECKING:
     from outlive.agent.runtime import Runtime
 
+NOT_PUT_IN = "not put in: "
+"""How the texts begin that say what is missing."""
 MAX_CHARS = 1_000_000
 """Characters that one prompt puts in."""
 
@@ -57,7 +59,9 @@ class Attachments:
             came = commands.untrusted(name[1:])
             return None, [f"{name}: {untrusted_words(came)}"] if came else []
         text = f"{name}, from {found.path}\n{found.filled(arguments.strip())}"
-        return Text(tagged("command", text), "harness"), [f"{name}: {wish}" for wish in found.ignored]
+        return Text(tagged("command", text), "harness"), [
+            f"{wish} of {name}, which does not count" for wish in found.ignored
+        ]
 
     async def _read(self, mention: Mention) -> ToolOutcome:
         if mention.is_folder:
@@ -85,4 +89,4 @@ def _attached(mention: Mention, outcome: ToolOutcome) -> Iterable[Block]:
 
 def _told(problems: Iterable[str]) -> tuple[Block, ...]:
     """What was not put in, for the user and the model."""
-    return tuple(Text(tagged("harness", f"not put in: {one_line(text, 400)}"), "harness") for text in problems)
+    return tuple(Text(tagged("harness", NOT_PUT_IN + one_line(text, 400)), "harness") for text in problems)

@@ -1,7 +1,7 @@
 """Passes that need the model: with its summary, with the provider's, and the hooks around them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import aclosing
 
 from msgspec.structs import asdict
@@ -10,8 +10,9 @@ from outlive.agent.compaction.background_summary import SUMMARY_SECONDS, Backgro
 from outlive.agent.parts import AgentParts
 from outlive.agent.session import Session
 from outlive.events import Compacted, UsageReported
+from outlive.limits import Limit
 from outlive.messages import Message, Text, plain_text, tool_calls
-from outlive.models.errors import ModelError
+from outlive.models.errors import ModelError, RequestRefused
 from outlive.models.protocol import Model, Reply, Usage
 from outlive.request import Request
 
@@ -19,9 +20,12 @@ from outlive.request import Request
 class Passes:
     """Makes the passes of a session, and asks its model outside of the conversation."""
 
-    def __init__(self, session: Session, parts: Callable[[], AgentParts]) -> None:
-        """`parts` returns those in use: the model may change."""
+    def __init__(
+        self, session: Session, parts: Callable[[], AgentParts], limits: Callable[[], Iterable[Limit]] = tuple
+    ) -> None:
+        """`parts` returns those in use: the model may change; `limits` those of the current run."""
         self._session = session
+        self._limits = limits
         self._parts = parts
         self._background = BackgroundSummary(session, lambda: parts().model, self._spent)
 
@@ -53,14 +57,23 @@ class Passes:
         """Ask the model at the end of the conversation, which the provider's cache holds; nothing of it is kept."""
         return await self._answered(self._session.question(prompt))
 
+    def _count_request(self) -> None:
+        """Count a request outside of the conversation. Raises RequestRefused if a limit is reached."""
+        limits = tuple(self._limits())
+        if reason := next(filter(None, (limit.spent() for limit in limits)), ""):
+            raise RequestRefused(reason)
+        for limit in limits:
+            limit.count()
+
     async def _answered(self, request: Request) -> str:
+        self._count_request()
         async with asyncio.timeout(SUMMARY_SECONDS):
             reply = await whole_reply(self._parts().model, request)
         self._spent(reply.usage)
         return plain_text(reply.blocks)
 
     async def _compact(self, focus: str, *, summary: bool) -> Compacted | None:
-        if not await self._may_compact(focus):
+        if not await self._may_compact(focus) or not self._session.engine.may_gain(focus):
             return None
         provider = self._parts().summaries == "provider"
         made: Compacted | None = None
@@ -96,6 +109,7 @@ class Passes:
         """A summary by the model, or the reason why there is none. A failure never loses the session."""
         try:
             async with asyncio.timeout(SUMMARY_SECONDS):
+                self._count_request()
                 reply = await whole_reply(self._parts().model, self._session.summary_request(focus))
         except TimeoutError:
             return "", f"no answer within {SUMMARY_SECONDS:.0f} s"

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from outlive.agent.memory.consolidation_scheduler import AskModel, Consolidation, ConsolidationScheduler
 from outlive.agent.session import Session
-from outlive.context.history import LEARNED
+from outlive.context.history import LEARNED, MEMORY_NOTICE
 from outlive.context.policy import CACHE_READ
 from outlive.context.tokens import CHARS_PER_TOKEN
 from outlive.errors import OutliveError
@@ -79,7 +79,7 @@ class SessionMemory:
         """Whether the user worked in a session. A log that came with the folder does not prove the user's
         words."""
         self._finder = Finder(memories)
-        self._consolidation = ConsolidationScheduler(memories, store, self._tell, consolidation)
+        self._consolidation = ConsolidationScheduler(memories, store, self._notify, consolidation)
         self._looked: dict[str, Memory] = {}
         self._index = ""
         self._runs = 0
@@ -211,7 +211,7 @@ class SessionMemory:
             self._catch_up()
             await self._consolidation.when_due(ask)
         except OutliveError as error:
-            self._tell(f"nothing was learned from this: {error}")
+            self._notify(f"nothing was learned from this: {error}")
 
     def _explicit(self, events: Sequence[Event]) -> list[Candidate]:
         """Save what the user explicitly asked to remember; return other sentences that sound like it."""
@@ -221,7 +221,7 @@ class SessionMemory:
             if candidate.explicit and candidate.provenance.event > done:
                 self._learn(replace(candidate, action="add", target=""))  # placed again: one may correct another
         for words in unheard(events, after=max(done, self._learned_to)):
-            self._tell(f"not remembered, it is too long: {words}… (put it in a file, and say where that is)")
+            self._notify(f"not remembered, it is too long: {words}… (put it in a file, and say where that is)")
         return [candidate for candidate in by_rule if not candidate.explicit]
 
     @property
@@ -268,7 +268,7 @@ class SessionMemory:
         if problem:
             tries = int(self.session.checkpoint(EXTRACTED_LABEL).get("tries", 0)) + 1
             again = tries < MAX_EXTRACTION_TRIES
-            self._tell(
+            self._notify(
                 f"the model did not say what is worth remembering: {problem} "
                 f"({'it is asked again after the next run' if again else f'given up after {tries} tries'})"
             )
@@ -278,18 +278,18 @@ class SessionMemory:
 
     def _offer(self, offers: Iterable[Candidate]) -> None:
         for offer in offers:
-            self._tell(f"worth remembering? {offer.description} (/remember {mask(offer.body)[:80]})")
+            self._notify(f"worth remembering? {offer.description} (/remember {mask(offer.body)[:80]})")
 
     def _learn(self, candidate: Candidate) -> None:
         if candidate.needs_confirmation:
-            self._tell(
+            self._notify(
                 f"not remembered without your word: {candidate.description} (/remember {mask(candidate.body)[:80]})"
             )
             return
         try:
             self._tell(self._keep(candidate))
         except OutliveError as error:
-            self._tell(f"not remembered: {error}")
+            self._notify(f"not remembered: {error}")
 
     def _catch_up(self) -> None:
         """Save what the user said in other sessions that died before it was saved, oldest first, so that corrections
@@ -306,7 +306,7 @@ class SessionMemory:
             except SessionBusy:
                 continue  # another process works in it and does this
             except OutliveError as error:
-                self._tell(f"nothing was learned from session {info.id}: {error}")
+                self._notify(f"nothing was learned from session {info.id}: {error}")
 
     def _catch_up_with(self, session: str) -> None:
         events = full_log(self.store, session).events
@@ -324,6 +324,10 @@ class SessionMemory:
 
     def _tell(self, text: str) -> None:
         self.session.note(mask(text), kind=LEARNED)  # a refusal names what it refuses by its first words
+
+    def _notify(self, text: str) -> None:
+        """Say what is not a memory that was made."""
+        self.session.note(mask(text), kind=MEMORY_NOTICE)
 
     def hurry(self) -> None:
         """The session is closing: postpone what can be done another time."""

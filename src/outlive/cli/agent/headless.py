@@ -16,7 +16,7 @@ from outlive.agent.runtime import Runtime
 from outlive.agent.spending import Spending
 from outlive.cli.flags import allowing, shown, with_flag
 from outlive.cli.output import OutputFailed, done
-from outlive.context.history import LEARNED
+from outlive.context.history import LEARNED, MEMORY_NOTICE
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Denial, Event, Noted, ToolFinished, encode
 from outlive.messages import Text, call_label, tool_calls
@@ -28,6 +28,8 @@ from outlive.stream import ModelRetrying, StreamEvent
 
 EXIT_CODES = {"done": 0, "refused": 1, "hook": 1, "error": 1, "limit": 3, "interrupted": 130}
 """Exit code by the reason why the run ended; 2 is wrong usage, as everywhere."""
+LIMIT_CODES = {"default_turns": 4, "empty_answers": 5}
+"""Exit codes of limits that have one of their own."""
 MAX_REFUSALS_SHOWN = 5
 
 
@@ -51,6 +53,8 @@ class Result(Struct, frozen=True, kw_only=True, tag="result"):
     """Calls that were not run because they needed a permission that nobody could give."""
     learned: tuple[str, ...] = ()
     """Memories made from the run, a line each; `outlive memory undo` removes them."""
+    notices: tuple[str, ...] = ()
+    """What went wrong while the session learned, and what may be worth remembering, a line each."""
 
 
 class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
@@ -68,6 +72,7 @@ class Gathered:
     """Collects what the caller is told at the end: refused calls and new memories."""
 
     learned: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
     calls: dict[str, str] = field(default_factory=dict)
     """Call id to a readable label."""
     found: dict[str, str] = field(default_factory=dict)
@@ -81,10 +86,12 @@ class Gathered:
                 self.found[self.calls.get(happened.call_id, happened.call_id)] = allowing(denied)
             case Noted() if happened.kind == LEARNED:
                 self.learned.append(happened.text)
+            case Noted() if happened.kind == MEMORY_NOTICE:
+                self.notices.append(happened.text)
 
     def say(self) -> None:
         """Print one line for each on stderr."""
-        for text in () if sys.stderr.isatty() else self.learned:  # a terminal showed it already
+        for text in () if sys.stderr.isatty() else [*self.learned, *self.notices]:  # a terminal showed it already
             click.echo(one_line(text), err=True)
         for label, way in list(self.found.items())[:MAX_REFUSALS_SHOWN]:
             click.echo(one_line(f"not allowed: {label[:120]} · allow it with {way}"), err=True)
@@ -132,7 +139,7 @@ async def _run(agent: Runtime, prompt: tuple[Text, ...], form: str, partial: boo
     if out.failure is not None:
         done(f"session {agent.session.id} is saved, go on with: outlive --resume {agent.session.id}")
         raise out.failure
-    return EXIT_CODES[why]
+    return LIMIT_CODES.get(ending.limit, EXIT_CODES[why]) if why == "limit" else EXIT_CODES[why]
 
 
 @dataclass(slots=True)
@@ -220,4 +227,5 @@ def _result(agent: Runtime, why: str, ending: RunResult, spent: Spending, gather
         cost=spent.cost,
         not_allowed=tuple(gathered.found),
         learned=tuple(gathered.learned),
+        notices=tuple(gathered.notices),
     )

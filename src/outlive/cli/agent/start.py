@@ -30,6 +30,8 @@ from outlive.tools.permissions.trust import terminal_settings
 
 STDIN_WAIT_SECONDS = 1.0
 """Seconds to wait for the first text on a pipe."""
+DEFAULT_TURNS = 500
+"""Requests of a headless run if nobody set a limit: nobody watches it."""
 MAX_PROMPT_CHARS = 10_000_000
 """Characters."""
 
@@ -70,7 +72,8 @@ def start(
 
         session = kept(rescued, store)
     words = () if prompt is None else _prompt(prompt, going_on=session is not None)
-    with closing(AgentFactory(workspace, AgentOptions(**options))) as factory:
+    default_turns = DEFAULT_TURNS if prompt is not None else None
+    with closing(AgentFactory(workspace, AgentOptions(**options, default_turns=default_turns))) as factory:
         if prompt is None:
             return _chat(factory, workspace, session, first or "", wanted)
         from outlive.cli.agent.headless import run_headless

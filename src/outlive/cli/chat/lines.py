@@ -8,6 +8,7 @@ import asyncio
 import signal
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -90,8 +91,8 @@ class LineChat:
         if not self.present:
             await self.talk.wait()
             return
-        resting = asyncio.ensure_future(self.talk.wait())
-        while not resting.done():
+        while self.talk.working:  # also what a line typed just now has started
+            resting = asyncio.ensure_future(self.talk.wait())
             coming = asyncio.ensure_future(self._came.get())
             await asyncio.wait([resting, coming], return_when=asyncio.FIRST_COMPLETED)
             if not coming.done():
@@ -129,15 +130,15 @@ class LineChat:
                 self.show(Item("block", preview(question)))
             for text in asked_in_words(question):
                 self.show(Item("note", text))
-            self._answer = asyncio.get_running_loop().create_future()
+            self._answer, began = asyncio.get_running_loop().create_future(), time.monotonic()
             try:
                 line = await self._answer
             finally:
                 self._answer = None
-        if line.lower() in ("y", "yes"):
-            return PermissionAnswer("yes")
-        if line.lower() in ("a", "always") and question.always:
-            return PermissionAnswer("always")
+        always = line.lower() in ("a", "always") and bool(question.always)
+        if always or line.lower() in ("y", "yes"):
+            self.talk.transcript.answered(question, time.monotonic() - began)
+            return PermissionAnswer("always" if always else "yes")
         return PermissionAnswer("no", "" if line.lower() in ("n", "no") else line)
 
     async def _pick(self, title: str, rows: Sequence[PickerRow]) -> PickerRow | None:

@@ -144,7 +144,7 @@ def asked(
     if writing:
         return [head, Text("  send what you are writing, or empty it (ctrl+u); then answer", "quiet")]
     offered = choices(question)
-    hint = "↑↓ choose" if not chosen else "Enter takes it"
+    hint = "↑↓ choose" if not chosen else "then Enter"
     lines = [_keys(offered[:2], armed=armed, chosen=chosen, hint=hint)]
     lines += [_keys(offered[2:], armed=armed, chosen=chosen)] if offered[2:] else []
     if not (question.no or question.always):

@@ -168,7 +168,8 @@ def _check(base: Path, session: str) -> None:
     }
     check(claims)
     _costs(events, sent)
-    aside(f"\n  get it back yourself:  outlive demo --keep, and in its folder  outlive recall @h{numbers[0]}")
+    place = f"  (page 1 of {len(numbers)}, the last is @h{numbers[-1]})" if len(numbers) > 1 else ""
+    aside(f"\n  get it back yourself:  outlive demo --keep, and in its folder  outlive recall @h{numbers[0]}{place}")
     aside(
         "  see your own sessions, tasks and memories:  outlive web   (this story in the browser:  outlive demo --web)"
     )

@@ -1,10 +1,13 @@
 """ready, claim, heartbeat, release, complete."""
 
+import sys
+from collections.abc import Callable
 from datetime import timedelta
 
 import click
 
 from outlive.cli.echo import echo
+from outlive.cli.flags import shown
 from outlive.cli.output import done
 from outlive.cli.task.common import (
     Duration,
@@ -20,11 +23,15 @@ from outlive.cli.task.common import (
     print_task,
 )
 from outlive.config import default_owner
+from outlive.errors import NothingReady
+from outlive.printable import clean
 from outlive.stores.tasks.protocol import Fit
 from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import DEFAULT_TTL, TaskGraph
 from outlive.tasks.refs import some
 
+WAIT_CODES = {"nothing_open": 3, "timed_out": 4, "all_blocked": 5}
+"""Exit codes of `claim --wait` by the code of the error."""
 _TTL = click.option(
     "--ttl",
     type=Duration(),
@@ -99,6 +106,10 @@ def claim(
       outlive task claim 3 --owner me
       outlive task claim --owner worker-1 --ttl 10m --label python --json
       outlive task claim --owner worker-1 --wait
+
+    \b
+    Exit codes: 0 claimed, 1 refused, 2 wrong usage; with --wait also 3 all tasks are finished, 4 the time is up,
+    5 the time is up, and no open task is in progress or can be taken (blocked, or not with these labels).
     """
     owner = owner or default_owner()
     if not owner:
@@ -112,11 +123,23 @@ def claim(
         raise click.UsageError("--timeout goes with --wait")
     if wait:
         seconds = timeout.total_seconds() if timeout else None
-        task = graph.wait_claim(owner=owner, ttl=ttl, fit=fit, timeout=seconds)
+        task = _waited(lambda: graph.wait_claim(owner=owner, ttl=ttl, fit=fit, timeout=seconds, while_open=True))
     else:
         task = graph.claim(ref, owner=owner, ttl=ttl, fit=fit)
     print_task(task, "claimed", as_json=as_json)
     _say_lease(task, as_json=as_json)
+
+
+def _waited(claim: Callable[[], Task]) -> Task:
+    """The claimed task; ends the command with a code of its own when there is none."""
+    try:
+        return claim()
+    except NothingReady as error:
+        code = WAIT_CODES.get(error.code)
+        if code is None:
+            raise
+        click.echo(clean(shown(error)), err=True)
+        sys.exit(code)
 
 
 @command()

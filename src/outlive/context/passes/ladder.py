@@ -171,6 +171,12 @@ class Ladder:
         found = self._plan(depth, "asked", focus, summary)
         return self._make(found[0], "asked", focus, found[1]) if found else None
 
+    def may_gain(self, focus: str) -> bool:
+        """Whether a pass that is asked for now would save anything, judged by one without a summary."""
+        budget = self._view.budget
+        depth = PassDepth("auto", budget.target, budget.tail, 0.0, budget.lines)
+        return not self._view.history.mid_batch and self._plan(depth, "asked", focus) is not None
+
     def summarized(self, summary: ProviderSummary, fold: int, about: str) -> Compacted | None:
         """The provider's summary replaces so many units, and the digest stands below the rest; None if that is no
         gain."""

@@ -4,10 +4,12 @@ Options that a server refuses are left out from then on; missing parts of an ans
 are filled in here.
 """
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from outlive.messages import Block, Text, ToolResult, plain_text, tool_calls
+from outlive.models.answer_limit import MIN_ANSWER_TOKENS, answer_limit
 from outlive.models.answer_text import CALL_OR_ECHO, ECHO, AnswerSize, AnswerText
 from outlive.models.errors import ModelUnavailable
 from outlive.models.failures import Failure
@@ -15,6 +17,7 @@ from outlive.models.openai.calls import ArrivingCall, CallIds
 from outlive.models.openai.fields import field, listed, text_of, usage_of
 from outlive.models.openai.form import PROVIDER, request_form
 from outlive.models.openai.versions import takes_breakpoints
+from outlive.models.prices import facts
 from outlive.models.protocol import Reply, Stop, Usage
 from outlive.models.sanitize import kept_call
 from outlive.models.written_calls.reading import FoundCalls, calls_in
@@ -24,6 +27,8 @@ from outlive.stream import ModelStreamEvent, TextDelta, ThinkingDelta, ToolCallS
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+LIMIT_NAMES = ("max_completion_tokens", "max_tokens")
+ABOUT_SIZE = re.compile(r"too large|at most|less than|maximum|exceed", re.IGNORECASE)
 STOPS: dict[str, Stop] = {
     "stop": "end",
     "tool_calls": "tools",
@@ -37,19 +42,23 @@ class ChatApi:
     """How one model is asked in the chat API. What its server refuses is left out of later requests."""
 
     def __init__(
-        self, model: str, max_tokens: int | None = None, *, enforces_output: bool = False, effort: str = ""
+        self, model: str, max_tokens: int, *, window: int = 0, official: bool = False, effort: str = ""
     ) -> None:
+        """`official`: OpenAI's own server, which knows newer names of options and enforces an output format."""
         self._model = model
         self._options: dict[str, Any] = {"stream_options": {"include_usage": True}}
-        if max_tokens:
-            self._options["max_completion_tokens"] = max_tokens
+        self._most, self._window = max_tokens, window
+        self._limit_names: tuple[str, ...] = LIMIT_NAMES if official or facts(model).output else LIMIT_NAMES[::-1]
+        """What this server may call the limit of an answer; those that it refused are gone."""
         if effort:
             self._options["reasoning_effort"] = effort
         self._breakpoints = takes_breakpoints(model)
-        self._enforces_output = enforces_output
+        self._enforces_output = official
 
     def body(self, request: Request) -> dict[str, Any]:
         form = request_form(request, breakpoints=self._breakpoints) | self._options
+        for name in self._limit_names[:1]:
+            form[name] = answer_limit(request, self._window, self._most)
         if request.output and self._enforces_output:
             wanted = {"name": request.output.name, "schema": request.output.schema, "strict": True}
             form["response_format"] = {"type": "json_schema", "json_schema": wanted}
@@ -80,13 +89,20 @@ class ChatApi:
             return True
         if "stream_options" in said and options.pop("stream_options", None):
             return True
-        if "max_completion_tokens" in options and ("max_completion_tokens" in said or "max_tokens" in said):
-            options["max_tokens"] = options.pop("max_completion_tokens")
+        if self._limit_names and any(name in said for name in LIMIT_NAMES):
+            self._change_limit(said)
             return True
         if "reasoning_effort" in said and request.tools and options.get("reasoning_effort") != "none":
             options["reasoning_effort"] = "none"  # with tools, this API accepts newer models only without reasoning
             return True
         return False
+
+    def _change_limit(self, said: str) -> None:
+        """A smaller limit if it was too large for this server, else another name for it, or none."""
+        if ABOUT_SIZE.search(said) and self._most > MIN_ANSWER_TOKENS:
+            self._most = max(MIN_ANSWER_TOKENS, self._most // 4)
+        else:
+            self._limit_names = self._limit_names[1:]
 
 
 class ChatAnswer:

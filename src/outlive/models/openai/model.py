@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from outlive.models.answer_limit import MAX_REASONED_TOKENS, usual_limit
 from outlive.models.effort import read_effort
 from outlive.models.errors import ModelError, ModelNotSetUp, ModelUnavailable, RequestRefused
 from outlive.models.failures import Failure, nearest, said_in
@@ -68,10 +69,12 @@ class OpenAIModel(SdkModel):
         key = _key(environment, self._address)
         found = replace(known, window=window or known.window)
         super().__init__(name, found, lambda: _client(environment, self._address, key, silence))
-        enforces = is_official(self._address)
+        official = is_official(self._address)
         effort = read_effort(environment).replace("off", "none")
-        self._chat = ChatApi(name, max_tokens, enforces_output=enforces, effort=effort)
-        self._responses = ResponsesApi(name, max_tokens, enforces_output=enforces, effort=effort)
+        most = max_tokens or usual_limit(known.output)
+        reasoned = max_tokens or usual_limit(known.output, MAX_REASONED_TOKENS)
+        self._chat = ChatApi(name, most, window=self.window, official=official, effort=effort)
+        self._responses = ResponsesApi(name, reasoned, enforces_output=official, effort=effort)
         first = wants_responses(name, self._address) if responses is None else responses
         self._api: ChatApi | ResponsesApi = self._responses if first else self._chat
         self._has_responses = True

@@ -36,17 +36,14 @@ ABOUT_ENCRYPTION = re.compile(r"encrypted content is not supported|reasoning\.en
 class ResponsesApi:
     """How one model is asked in the Responses API. What its server refuses is left out of later requests."""
 
-    def __init__(
-        self, model: str, max_tokens: int | None = None, *, enforces_output: bool = False, effort: str = ""
-    ) -> None:
+    def __init__(self, model: str, max_tokens: int, *, enforces_output: bool = False, effort: str = "") -> None:
         self._model = model
         self._options: dict[str, Any] = {
             "store": False,
             "include": ["reasoning.encrypted_content"],
             "reasoning": {"summary": "auto"} | ({"effort": effort} if effort else {}),
+            "max_output_tokens": max_tokens,
         }
-        if max_tokens:
-            self._options["max_output_tokens"] = max_tokens
         self._breakpoints = takes_breakpoints(model)
         self._enforces_output = enforces_output
         self._refused = (0, 0)

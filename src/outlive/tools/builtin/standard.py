@@ -13,6 +13,7 @@ from outlive.tools.builtin.state import AddDirective, UpdatePlan
 from outlive.tools.builtin.subagent import SubagentTool
 from outlive.tools.builtin.tasks import TaskClaim, TaskComplete, TaskCreate, TaskGet, TaskList, TaskUpdate
 from outlive.tools.builtin.view import Compact, Keep, Recall
+from outlive.tools.builtin.web_fetch import WebFetch
 from outlive.tools.builtin.write_file import WriteFile
 from outlive.tools.protocol import Tool
 
@@ -22,5 +23,5 @@ def standard_tools() -> list[Tool[Any]]:
         *(Bash(), BashOutput(), ReadFile(), WriteFile(), EditFile(), Glob(), Grep()),
         *(TaskCreate(), TaskUpdate(), TaskList(), TaskGet(), TaskClaim(), TaskComplete()),
         *(UpdatePlan(), AddDirective(), Compact(), Recall(), Keep(), SubagentTool(), LoadSkill()),
-        *(Remember(), Forget(), MemorySearch()),
+        *(Remember(), Forget(), MemorySearch(), WebFetch()),
     ]

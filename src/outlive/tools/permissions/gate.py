@@ -17,6 +17,7 @@ from outlive.tools.runner import Verdict
 
 FREE_KINDS = ("look", "state", "tasks")
 FREE_KINDS_IN_PLAN = ("look", "state")
+ASKED_IN_PLAN = (*FREE_KINDS_IN_PLAN, "fetch")
 
 MAX_HINT_CHARS = 300
 """Characters of the rules that a refusal names."""
@@ -57,7 +58,7 @@ class Permissions:
                 reason = f"{name}: denied by the user's rule {rule}; do it another way or ask the user"
                 return Verdict(False, reason, Denial("rule"))
         mode = self._mode()
-        if mode == "plan" and effect not in FREE_KINDS_IN_PLAN:
+        if mode == "plan" and effect not in ASKED_IN_PLAN:
             return _planning(name)
         if effect in FREE_KINDS or not tool.asks or mode == "bypass" or (mode == "accept-edits" and effect == "edit"):
             return _YES
@@ -86,7 +87,7 @@ class Permissions:
             by=answer.by,
             rules=always if answer.choice == "always" else (),
         )
-        if self._mode() == "plan":
+        if self._mode() == "plan" and tool.effect_of(given) not in ASKED_IN_PLAN:
             return _planning(name)
         if answer.choice not in ("yes", "always"):
             reason = (

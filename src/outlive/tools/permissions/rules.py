@@ -161,6 +161,12 @@ class Rules:
         """Whether a rule denies every call of a tool."""
         return any(rule.is_for(tool) and rule.about is None for rule in self._deny)
 
+    def allowed_hosts(self) -> frozenset[str]:
+        """The hosts that allow rules for `web_fetch` name exactly; wildcards do not open private addresses."""
+        found = (rule.about or "" for rule in self._allow if rule.tool == "web_fetch" and rule.about)
+        hosts = (about.removeprefix("domain:").lower() for about in found if about.startswith("domain:"))
+        return frozenset(host for host in hosts if not re.search(r"[*?\[]", host))
+
     def too_long(self, tool: str, subject: str) -> bool:
         """Whether there are deny rules for commands and the line is too long to search."""
         long = tool in COMMAND_TOOLS and len(subject) > MAX_SEARCHED_CHARS

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from outlive.context.history import LEARNED
+from outlive.context.history import LEARNED, MEMORY_NOTICE
 from outlive.errors import OutliveError
 from outlive.events import Noted
 from outlive.memory.doctor import problems
@@ -77,7 +77,9 @@ class RefusedMemories:
         return info, [
             RefusedMemory(info.id, event.id, event.time, line(event.text, 400))
             for event in events
-            if isinstance(event, Noted) and event.kind == LEARNED and event.text.startswith(NOT_REMEMBERED)
+            if isinstance(event, Noted)
+            and event.kind in (LEARNED, MEMORY_NOTICE)
+            and event.text.startswith(NOT_REMEMBERED)
         ]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 from rich.text import Text
 
+from outlive.agent.attachments.attaching import NOT_PUT_IN
 from outlive.agent.commands.started import SUBAGENT_LABEL
 from outlive.agent.session import DAMAGE_NOTE
 from outlive.cli.chat.render.cards import Card
@@ -53,6 +54,7 @@ MAX_USER_LINES = 12
 MAX_INJECTED_COLUMNS = 200
 """Columns of a text in the user's turn that is not the user's."""
 _ATTACHED = re.compile(r"<(?:attached-[\w-]+|command(?:-\d+)?)>([^\n<]*)")
+_USER_SHELL = re.compile(r"<user-shell[\w-]*>\n\$ ([^\n]*)")
 _TAG = re.compile(r"^<[\w-]+>|</[\w-]+>$")
 
 
@@ -229,9 +231,12 @@ def _turn(event: UserSaid) -> Iterator[Item]:
 def _injected(origin: str, text: str) -> str:
     """One line about a text in the user's turn that is not the user's: an attachment by its name."""
     if attached := _ATTACHED.match(text):
-        lines = text.count("\n")
-        return f"put in: {one_line(attached[1])}" + (f" ({counted(lines, 'line')})" if lines else "")
-    return f"{origin}: {one_line(_TAG.sub('', text.strip()))}"
+        name, lines = one_line(attached[1]), text.count("\n")
+        return f"put in: {name}" + (f" ({counted(lines, 'line')})" if lines and ", line" not in name else "")
+    if command := _USER_SHELL.match(text):
+        return f"told the agent: $ {one_line(command[1])}"
+    words = one_line(_TAG.sub("", text.strip()))
+    return words if words.startswith(NOT_PUT_IN) else f"{origin}: {words}"
 
 
 def note(mark: str, words: Text, style: str = "quiet") -> Item:

@@ -17,7 +17,7 @@ _MARKS = {
     "○": "to do:",
 }
 _FIRST = re.compile(f"([{re.escape(''.join(_MARKS))}]) ")
-_RESULT = ((" ✓", " done"), (" ✗", " failed,"), (" ⏹", " stopped,"))
+_RESULT = ((" ✓", " done"), (" ✗ exit", " failed, exit"), (" ✗", ""), (" ⏹", ""))
 """Marks within the headline of a tool call."""
 
 

@@ -87,13 +87,14 @@ async def model(talk: Talk, words: str) -> RenderableType:
 
 
 @command("[FOLDER]", "let tools use another folder in this session; without FOLDER, say which they may use")
-async def add_dir(talk: Talk, words: str) -> RenderableType:
+async def add_dir(talk: Talk, words: str) -> RenderableType | None:
     fence = talk.agent.parts.fence
     if words:
         folder = (talk.setup.root / Path(words).expanduser()).resolve()
         if not folder.is_dir():
             raise WrongUsage(f"there is no folder {words}")
-        talk.agent.add_folder(folder)
+        talk.agent.add_folder(folder)  # a note says that it is there
+        return None
     return Text("tools may use " + " and ".join(one_line(str(path)) for path in (fence.root, *fence.extra)), "quiet")
 
 

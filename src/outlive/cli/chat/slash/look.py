@@ -3,8 +3,10 @@
 import time
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -42,15 +44,30 @@ KEYS = (
 _TASKS = {"ready": "accent", "in_progress": "warn", "blocked": "quiet"}
 
 
-def table(*rows: tuple[RenderableType, ...]) -> Table:
-    """Render rows in columns, the first column highlighted."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True, style="accent")
-    for _ in range(max(map(len, rows), default=2) - 1):
-        grid.add_column(overflow="fold")
-    for row in rows:
-        grid.add_row(*row)
-    return grid
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows in columns, the first one highlighted; in a narrow terminal the others go below the first."""
+
+    rows: tuple[tuple[RenderableType, ...], ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        first = max((cell_len(str(row[0])) for row in self.rows), default=0)
+        if first * 2 > options.max_width:
+            for row in self.rows:
+                yield Text(str(row[0]), "accent")
+                yield from (Padding(cell, (0, 0, 0, 2)) for cell in row[1:])
+            return
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(no_wrap=True, style="accent")
+        for _ in range(max(map(len, self.rows), default=2) - 1):
+            grid.add_column(overflow="fold")
+        for row in self.rows:
+            grid.add_row(*row)
+        yield grid
+
+
+def table(*rows: tuple[RenderableType, ...]) -> Rows:
+    return Rows(rows)
 
 
 @command("", "the commands and the keys")
