@@ -1,4 +1,4 @@
-"""Pictures of the main pages for the documents, of a demo that was played: `python -m tests.web.screenshots [FOLDER]`.
+"""Pictures of the main pages for the documents, of a played demo: `python -m tests.web.screenshots [FOLDER]`.
 
 With a folder, every page goes there, too: at 1280 and 390 pixels, light and dark.
 """

@@ -167,6 +167,7 @@ def test_in_a_small_window_the_todo_list_leaves_and_the_tasks_stay(survival: Les
     assert where(survival, "todo") == "handle"
     assert where(survival, "asked") == where(survival, "rule") == where(survival, "tasks") == "window"
     assert all(moment["tokens"] <= 20_000 for moment in survival.state["moments"])
+    assert all(moment["kinds"]["user"] > 0 for moment in survival.state["moments"])
 
 
 @pytest.mark.parametrize("window", [4_000, 9_000, 48_000])
@@ -190,6 +191,7 @@ def test_a_handle_gives_back_exactly_what_was_read(survival: Lesson) -> None:
 
 def test_compact_restart_and_swap(survival: Lesson) -> None:
     done = survival.act("compact")["done"]
+    assert survival.state["moments"][-1]["kinds"]["user"] > 0  # the request stands below the digest
     assert "auto" in done["rungs"]
     assert done["after"] < done["before"]
     assert where(survival, "decision") == "handle"
@@ -450,3 +452,17 @@ def test_the_number_of_visitors_is_bounded_and_the_oldest_goes() -> None:
     assert not second.folder.exists()
     scratches.close()
     assert not first.folder.parent.exists()
+
+
+def test_scratch_folders_of_a_killed_server_are_removed_by_the_next(tmp_path: Path) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    environment = {"TMPDIR": str(temporary)}
+    first = WebServer(tmp_path, command="learn", environment=environment)
+    assert first.post(f"/api/learn/{VISITOR}/graph/start").status_code == 200
+    assert len(list(temporary.glob("outlive-learn-*"))) == 1
+    first.kill()
+    (temporary / "outlive-learn-notes-x").mkdir()
+    second = WebServer(tmp_path, command="learn", environment=environment)
+    assert [folder.name for folder in temporary.glob("outlive-learn-*")] == ["outlive-learn-notes-x"]
+    second.stop()

@@ -227,3 +227,27 @@ def test_replay_and_navigation_fit_a_phone(browser: Any, server: WebServer, tmp_
     page.get_by_role("combobox", name="A session of this workspace").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.context.close()
+
+
+def test_all_workspaces_are_one_list_and_namesakes_are_told_apart(page: Any, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for parent in ("first", "second"):
+        folder = tmp_path / parent / "app"
+        folder.mkdir(parents=True)
+        with started(folder, f"of-{parent}") as session:
+            session.user_said(f"Question of the {parent}.")
+        server = WebServer(folder, "--all", home=home)
+        if parent == "first":
+            server.stop()
+    names = [one["name"] for one in server.json("/api/about")["workspaces"]]
+    assert sorted(names) == [f"app · {tmp_path}/first", f"app · {tmp_path}/second"]
+    page.goto(server.url)
+    page.get_by_role("link", name="All workspaces").click()
+    page.get_by_role("link").filter(has_text="Question of the second.").wait_for()
+    row = page.get_by_role("link").filter(has_text="Question of the first.")
+    assert str(tmp_path / "first") in row.inner_text()
+    page.get_by_role("searchbox").fill("first")
+    page.get_by_role("link").filter(has_text="Question of the second.").wait_for(state="detached")
+    row.click()
+    page.get_by_role("heading", name="Question of the first.").wait_for()
+    server.stop()

@@ -102,7 +102,7 @@ def test_forgetting_asks_first_and_the_log_takes_it_back(page: Any, server: WebS
     assert memories.get("use-spaces").archived
     page.get_by_role("button", name="Close").click()
     page.get_by_role("tab", name="Log").click()
-    step = page.get_by_role("listitem").filter(has_text="forget").first
+    step = page.get_by_role("listitem").filter(has_text="forgotten").first
     step.get_by_role("button", name="Changes").click()
     step.get_by_text("+archived").first.wait_for()
     step.get_by_role("button", name="Undo").click()
@@ -139,7 +139,7 @@ def test_without_control_it_says_so_and_offers_nothing(page: Any, tmp_path: Path
     try:
         visit(page, server, "view=log&memory=project/use-spaces")
         page.get_by_text("Read only. Start with").wait_for()
-        page.get_by_role("listitem").filter(has_text="supersede").first.wait_for()
+        page.get_by_role("listitem").filter(has_text="replaced").first.wait_for()
         page.get_by_role("complementary").get_by_text("You said it.").wait_for()
         assert page.get_by_role("button", name=re.compile("Undo|Forget|Confirm")).count() == 0
     finally:

@@ -11,7 +11,17 @@ import httpx2
 import pytest
 
 from outlive.agent.log.forking import fork
-from outlive.events import AssistantSaid, Compacted, Denial, SessionStarted, ToolFinished, UserSaid
+from outlive.events import (
+    AssistantSaid,
+    Compacted,
+    Denial,
+    Event,
+    PermissionAnswered,
+    PermissionAsked,
+    SessionStarted,
+    ToolFinished,
+    UserSaid,
+)
 from outlive.messages import Image, Text, ToolCall
 from tests.engines import worker_environment
 from tests.web.made import answer, long_log, of, started, store_in, streamed, talked
@@ -296,3 +306,20 @@ def test_a_result_without_its_call_does_no_harm(server: WebServer, folder: Path)
             ]
         )
     assert len(everything(server, "orphan")) == 1
+
+
+def test_the_time_of_a_call_is_without_the_wait_for_permission_and_its_diff_is_counted_whole(
+    server: WebServer, folder: Path
+) -> None:
+    call = ToolCall("c1", "write_file", {"path": "big.txt", "content": "line\n" * 400})
+    events: list[Event] = [
+        SessionStarted(id=1, time=1.0, session="asked"),
+        AssistantSaid(id=2, time=2.0, blocks=(call,)),
+        PermissionAsked(id=3, time=3.0, call_id="c1", tool="write_file"),
+        PermissionAnswered(id=4, time=33.0, call_id="c1", tool="write_file", choice="yes"),
+        ToolFinished(id=5, time=35.0, call_id="c1", text="written", seconds=32.0),
+    ]
+    store_in(folder).replace("asked", events)
+    shown = everything(server, "asked")[1]["parts"][0]["call"]
+    assert shown["result"]["seconds"] == pytest.approx(2.0)
+    assert shown["added"] == 400

@@ -7,7 +7,8 @@ import pytest
 
 from outlive.agent import Session
 from outlive.agent.context_window import WINDOW_LABEL
-from outlive.events import Checkpointed, Compacted, Forked, Undone
+from outlive.events import Checkpointed, Compacted, Forked, GoalSet, Undone
+from outlive.messages import Text
 from outlive.stores.logs.names import subagent_id
 from outlive.web.sessions import search
 from tests.web.made import long_log, of, started, store_in, talked
@@ -132,3 +133,18 @@ def test_a_summary_has_the_window_of_the_settings_and_invents_none(tmp_path: Pat
         found = (server.json(of(server, session, "/summary"))["window"] for session in ("talk", "unknown"))
         assert tuple(found) == windows
         server.stop()
+
+
+def test_the_list_finds_sessions_by_their_goal_and_search_says_when_there_is_more(
+    server: WebServer, tmp_path: Path
+) -> None:
+    with started(tmp_path, "aimed") as session:
+        session.user_said("Hello")
+        session.log(GoalSet, goal="Reach the lighthouse")
+        for number in range(search.HITS_OF_SESSION + 1):
+            session.assistant_said((Text(f"needle {number}"),))
+    path = f"/api/w/{server.workspace}"
+    server.json(f"{path}/sessions")
+    assert [one["info"]["id"] for one in server.json(f"{path}/sessions?q=lighthouse")["sessions"]] == ["aimed"]
+    hits = server.json(f"{path}/search?q=needle")["hits"]
+    assert [hit["more"] for hit in hits] == [False] * (search.HITS_OF_SESSION - 1) + [True]

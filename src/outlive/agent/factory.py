@@ -15,14 +15,12 @@ from msgspec.structs import asdict
 
 from outlive.agent.commands.orphans import OrphanChoice, orphans_of
 from outlive.agent.context_window import ContextWindow, context_window, keep_window
-from outlive.agent.keyring_keys import keys_from_keyring
 from outlive.agent.log.session_log import SessionOptions
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
 from outlive.agent.parts import AgentParts, Summaries
 from outlive.agent.policies import policy_named, without_cold_passes
 from outlive.agent.prompt import system_prompt
-from outlive.agent.run_limits import run_limits
 from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
@@ -31,12 +29,13 @@ from outlive.agent.toolset import is_lean, toolset
 from outlive.config import Workspace, default_owner, home
 from outlive.config.dotenv import DotEnv
 from outlive.config.home import project_folder
+from outlive.config.keyring_keys import keys_from_keyring
 from outlive.config.mcp_servers import configured_servers, untrusted_notice
 from outlive.config.settings import MIN_WINDOW
 from outlive.context.engine import Engine
 from outlive.errors import ConfigError
 from outlive.events import Event
-from outlive.limits import Limit
+from outlive.limits import Limit, run_limits
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
 from outlive.models.effort import VARIABLE as EFFORT

@@ -23,7 +23,18 @@ class ListedSession(msgspec.Struct, frozen=True):
     more_subagents: int = 0
 
 
-def list_sessions(store: LogStore, summaries: Summaries, words: str, skip: int, limit: int) -> dict[str, object]:
+class SessionPage(msgspec.Struct, frozen=True):
+    """A part of the list."""
+
+    total: int
+    sessions: list[ListedSession]
+    left_out: list[str]
+    """What could not be read as a session."""
+    incomplete: bool
+    """Whether summaries are missing, for which there was no time."""
+
+
+def list_sessions(store: LogStore, summaries: Summaries, words: str, skip: int, limit: int) -> SessionPage:
     """Sessions whose first words, id, folder or goal hold `words`, also those of a sub-agent."""
     everything = store.sessions()
     known = {info.id for info in everything}
@@ -47,4 +58,4 @@ def list_sessions(store: LogStore, summaries: Summaries, words: str, skip: int, 
 
     rows = list(map(listed, found[skip : skip + limit]))
     incomplete = any(row.summary is None or any(one.summary is None for one in row.subagents) for row in rows)
-    return {"total": len(found), "sessions": rows, "left_out": store.left_out(), "incomplete": incomplete}
+    return SessionPage(len(found), rows, store.left_out(), incomplete)

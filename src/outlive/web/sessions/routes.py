@@ -6,6 +6,7 @@ from starlette.routing import Route
 from outlive.web.api import form_of, number, route
 from outlive.web.hub import Hub
 from outlive.web.sessions.control import fork_session, undo_newest_pass
+from outlive.web.sessions.everywhere import sessions_everywhere
 from outlive.web.sessions.listing import list_sessions
 from outlive.web.sessions.log_routes import log_routes
 from outlive.web.sessions.search import search_sessions
@@ -24,6 +25,12 @@ def session_routes(workspaces: Workspaces, hub: Hub) -> list[Route]:
         return await workspaces.run(
             lambda: list_sessions(workspace.stores.logs, workspace.summaries, words, skip, limit)
         )
+
+    @route
+    async def everywhere(request: Request) -> object:
+        words = request.query_params.get("q", "")
+        skip, limit = number(request, "skip"), number(request, "limit", PAGE, most=4 * PAGE)
+        return await workspaces.run(lambda: sessions_everywhere(workspaces.all.values(), words, skip, limit))
 
     @route
     async def search(request: Request) -> object:
@@ -54,6 +61,7 @@ def session_routes(workspaces: Workspaces, hub: Hub) -> list[Route]:
     one = base + "/{session}"
     return [
         Route(base, sessions),
+        Route("/api/sessions", everywhere),
         Route("/api/w/{workspace}/search", search),
         Route(one + "/summary", summary),
         Route(one + "/undo", undo, methods=["POST"]),

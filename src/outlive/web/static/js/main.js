@@ -13,6 +13,7 @@ const ROUTES = [
   ["/w/:workspace/tasks", "tasks", async () => (await import("./pages/tasks/tasks.js")).Tasks],
   ["/w/:workspace/memory", "memory", async () => (await import("./pages/memory/memory.js")).Memory],
   ["/w/:workspace/replay", "replay", async () => (await import("./pages/replay/replay.js")).Replay],
+  ["/all", "all", async () => (await import("./pages/everywhere.js")).Everywhere],
   ["/learn", "learn", async () => (await import("./pages/learn/learn.js")).Learn],
   ["/learn/:lesson", "learn", async () => (await import("./pages/learn/learn.js")).Learn],
 ];

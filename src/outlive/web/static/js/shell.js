@@ -12,7 +12,7 @@ const SECTIONS = [
   ["memory", "Memory"],
   ["replay", "Replay"],
 ];
-const TITLES = { ...Object.fromEntries(SECTIONS), learn: "Learn" };
+const TITLES = { ...Object.fromEntries(SECTIONS), learn: "Learn", all: "All workspaces" };
 const NOTHING = () => {};
 const THEMES = { auto: "Theme: system", light: "Theme: light", dark: "Theme: dark" };
 
@@ -29,6 +29,7 @@ export function Shell({ about, workspace, section, page, children }) {
         <${Link} to="/" class="brand" aria-label="outlive"><img src="/static/icon.svg" alt="" />outlive</${Link}>
         <nav aria-label="Pages">
           ${SECTIONS.map(([key, name]) => html`<${NavLink} to=${`/w/${here.id}/${key}`} current=${key === section}>${name}</${NavLink}>`)}
+          ${about.workspaces.length > 1 && html`<${NavLink} to="/all" current=${section === "all"}>All workspaces</${NavLink}>`}
           <${NavLink} to="/learn" current=${section === "learn"}>Learn</${NavLink}>
         </nav>
         <div class="foot">
@@ -46,7 +47,7 @@ const NavLink = ({ to, current, children }) =>
   html`<${Link} to=${to} aria-current=${current ? "page" : undefined}>${children}</${Link}>`;
 
 function WorkspaceMenu({ workspaces, here, section }) {
-  const choose = (event) => navigate(`/w/${event.target.value}/${section || "sessions"}`);
+  const choose = (event) => navigate(`/w/${event.target.value}/${SECTIONS.some(([key]) => key === section) ? section : "sessions"}`);
   return html`<select class="field" aria-label="Workspace" value=${here.id} onChange=${choose}>
     ${workspaces.map((one) => html`<option value=${one.id} title=${one.path}>${one.name}</option>`)}
   </select>`;

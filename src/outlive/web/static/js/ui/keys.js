@@ -1,6 +1,6 @@
 // Keys that work on every page: ? lists all keys, c goes to the message to the agent.
 import { html, useEffect, useState } from "../html.js";
-import { Panel } from "./parts.js";
+import { Panel } from "./panel.js";
 
 const KEYS = [
   ["?", "these keys"],

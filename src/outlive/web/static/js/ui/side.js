@@ -1,7 +1,7 @@
 // Something beside a view, or over it on a narrow screen.
 import { html, useLayoutEffect, useRef } from "../html.js";
 import { useMedia } from "./media.js";
-import { Panel } from "./parts.js";
+import { Panel } from "./panel.js";
 
 const NARROW = "(max-width: 1000px)";
 

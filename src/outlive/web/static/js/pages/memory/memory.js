@@ -1,7 +1,8 @@
 // Memory: what was learned, where it came from, what replaced it, what was refused; and the log with undo.
 import { html, useLayoutEffect } from "../../html.js";
 import { useQuery } from "../../router.js";
-import { PageHead, Tabs } from "../../ui/parts.js";
+import { PageHead } from "../../ui/parts.js";
+import { Tabs } from "../../ui/tabs.js";
 import { MemoryPanel } from "./panel.js";
 import { Log } from "./log.js";
 import { MemoryList } from "./list.js";

@@ -2,7 +2,7 @@
 import { html, useState } from "../../html.js";
 import { post } from "../../api.js";
 import { navigate } from "../../router.js";
-import { Panel } from "../../ui/parts.js";
+import { Panel } from "../../ui/panel.js";
 import { usePlace } from "./place.js";
 
 const ForkSign = () => html`<svg width="14" height="14" viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.6" aria-hidden="true">

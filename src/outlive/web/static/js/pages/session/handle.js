@@ -2,7 +2,8 @@
 import { html } from "../../html.js";
 import { useData } from "../../api.js";
 import { plural } from "../../format.js";
-import { Copy, Panel } from "../../ui/parts.js";
+import { Copy } from "../../ui/copy.js";
+import { Panel } from "../../ui/panel.js";
 import { Loaded } from "../../ui/states.js";
 import { usePlace } from "./place.js";
 import { LongText } from "./text.js";

@@ -2,7 +2,9 @@
 import { html, useState } from "../../html.js";
 import { post, useData } from "../../api.js";
 import { moment } from "../../format.js";
-import { Badge, Panel, Tabs } from "../../ui/parts.js";
+import { Panel } from "../../ui/panel.js";
+import { Badge } from "../../ui/parts.js";
+import { Tabs } from "../../ui/tabs.js";
 import { Loaded } from "../../ui/states.js";
 import { Compared } from "./compared.js";
 import { KeptLines } from "./kept.js";

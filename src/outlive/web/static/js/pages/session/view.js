@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "../../html.js";
 import { get } from "../../api.js";
 import { moment } from "../../format.js";
-import { Panel } from "../../ui/parts.js";
+import { Panel } from "../../ui/panel.js";
 import { Failed, Loading } from "../../ui/states.js";
 import { BANDS, usePlace } from "./place.js";
 import { ViewRow } from "./row.js";

@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "../../html.js";
 import { post, useData } from "../../api.js";
 import { useStatus } from "../../stream/connection.js";
-import { Copy } from "../../ui/parts.js";
+import { Copy } from "../../ui/copy.js";
 import { browserId } from "./browser.js";
 import { ModePicker } from "./mode.js";
 import { QuestionCard } from "./question.js";
@@ -57,7 +57,7 @@ export function Composer({ workspace, session, talk: { state } }) {
         ${open && state.working && html`<button class="button danger" disabled=${state.stopping} onClick=${() => ask("interrupt")}>${state.stopping ? "Stopping …" : "Stop"}</button>`}
         <${ContinueButton} state=${state} place=${place} goOn=${() => ask("continue", {}, "Opening the session …")} busy=${busy} />
         ${open && html`<${ModePicker} mode=${state.mode} modes=${state.modes} choose=${(mode, typed) => ask("mode", { mode, typed })} />`}
-        <span class="grow small muted clip" role="status">${busy || (online ? where(state) : "The server does not answer; trying again …")}</span>
+        <span class="grow small muted clip" role="status">${busy || (online ? where(state) : "")}</span>
         ${open && html`<${HandBack} session=${session} close=${() => ask("close")} />`}
       </div>
     </div>

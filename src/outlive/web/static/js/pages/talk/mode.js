@@ -1,6 +1,6 @@
 // The permission mode. A narrower one counts at once, a wider one after its name was typed.
 import { html, useState } from "../../html.js";
-import { Panel } from "../../ui/parts.js";
+import { Panel } from "../../ui/panel.js";
 
 export function ModePicker({ mode, modes, choose, label = "Permission mode" }) {
   const [wanted, setWanted] = useState(null);

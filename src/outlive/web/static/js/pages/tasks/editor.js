@@ -1,7 +1,7 @@
 // A task to make or to change. Only what was changed is sent, so that what others change meanwhile stays.
 import { html, useEffect, useState } from "../../html.js";
 import { get, post, withQuery } from "../../api.js";
-import { Panel } from "../../ui/parts.js";
+import { Panel } from "../../ui/panel.js";
 import { Refusal } from "../../ui/refusal.js";
 import { Loading } from "../../ui/states.js";
 

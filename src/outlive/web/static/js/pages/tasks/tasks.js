@@ -2,7 +2,8 @@
 import { html, useLayoutEffect, useState } from "../../html.js";
 import { useQuery } from "../../router.js";
 import { useMedia } from "../../ui/media.js";
-import { PageHead, Tabs } from "../../ui/parts.js";
+import { PageHead } from "../../ui/parts.js";
+import { Tabs } from "../../ui/tabs.js";
 import { Board } from "./board.js";
 import { Editor } from "./editor.js";
 import { Graph } from "./graph/graph.js";

@@ -1,7 +1,8 @@
 // One question: choose, then read what the engine found.
 import { html, useEffect, useRef, useState } from "../../../html.js";
 import { get, post } from "../../../api.js";
-import { Badge, Panel } from "../../../ui/parts.js";
+import { Panel } from "../../../ui/panel.js";
+import { Badge } from "../../../ui/parts.js";
 import { Failed } from "../../../ui/states.js";
 import { path } from "../scratch.js";
 

@@ -1,7 +1,8 @@
 // The exact text behind a handle.
 import { html } from "../../../html.js";
 import { useData, withQuery } from "../../../api.js";
-import { Copy, Panel } from "../../../ui/parts.js";
+import { Copy } from "../../../ui/copy.js";
+import { Panel } from "../../../ui/panel.js";
 import { Loaded } from "../../../ui/states.js";
 import { path } from "../scratch.js";
 

@@ -1,7 +1,7 @@
 // The same session at each rung of the ladder: before the pass, and after it.
 import { html, useEffect, useState } from "../../../html.js";
 import { useData } from "../../../api.js";
-import { Tabs } from "../../../ui/parts.js";
+import { Tabs } from "../../../ui/tabs.js";
 import { Loaded } from "../../../ui/states.js";
 import { readJson } from "../progress.js";
 import { Place } from "./facts.js";
