@@ -1,8 +1,11 @@
 """Colours: readable on their background, none where none are wanted."""
 
 import re
+from typing import get_args
 
 import pytest
+from prompt_toolkit.styles import Style as InterfaceStyle
+from prompt_toolkit.styles import default_ui_style, merge_styles
 from rich.color import Color
 from rich.style import Style
 from rich.text import Text
@@ -78,3 +81,10 @@ def test_a_theme_is_set_by_the_settings_and_changed_at_once(terminal: Open) -> N
     window.until("theme none; to keep it")
     last = window.when(lambda shown: shown.count("theme none") == 1, "one", "-e").split("theme none")[-1]
     assert not COLOUR.search(last)
+
+
+@pytest.mark.parametrize("theme", get_args(Theme))
+def test_nothing_but_the_terminal_chooses_the_background(theme: Theme) -> None:
+    style = merge_styles([default_ui_style(), InterfaceStyle.from_dict(interface(theme))])
+    for name in interface(theme):
+        assert style.get_attrs_for_style_str(f"class:{name}").bgcolor in ("", "default"), name

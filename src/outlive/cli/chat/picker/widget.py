@@ -98,15 +98,15 @@ def drawn(search: RowSearch, columns: int, rows: int) -> StyleAndTextTuples:
     for number, (style, text) in enumerate(_list(search, beside, height)):
         made.append((style, text))
         if wide and number < len(preview):
-            made += [("class:menu.meta", f" │ {preview[number]}")]
+            made += [("class:rows.meta", f" │ {preview[number]}")]
         made.append(("", "\n"))
     if not wide and rows >= MIN_ROWS_FOR_PREVIEW:
         shown = preview[:MAX_PREVIEW_LINES]
         search.tallest = max(search.tallest, len(shown))
-        made += [("class:menu.meta", f"  │ {line}\n") for line in shown]
+        made += [("class:rows.meta", f"  │ {line}\n") for line in shown]
         made.append(("", "\n" * (search.tallest - len(shown))))
     count = f"{search.at + 1} of {len(search.found)}" if search.found else "nothing matches"
-    return [*made, ("class:menu.meta", cut(f"  {count} · {HELP}", columns))]
+    return [*made, ("class:rows.meta", cut(f"  {count} · {HELP}", columns))]
 
 
 def _list(search: RowSearch, width: int, height: int) -> Iterator[tuple[str, str]]:
@@ -121,7 +121,7 @@ def _list(search: RowSearch, width: int, height: int) -> Iterator[tuple[str, str
         highlighted = first + number == search.at
         mark = "▸" if highlighted else "·" if row.current else " "
         line = f"{mark} {set_cell_size(cut(shown_label(row), labels), labels)}  {shown_detail(row)}"
-        yield "class:menu.current" if highlighted else "class:menu", set_cell_size(cut(line, width), width)
+        yield "class:rows.current" if highlighted else "class:rows", set_cell_size(cut(line, width), width)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

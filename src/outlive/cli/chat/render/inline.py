@@ -37,8 +37,8 @@ def menu(state: CompletionState | None, width: int) -> StyleAndTextTuples:
     wide = max((len(item.display_text) for item in shown), default=0)
     made: StyleAndTextTuples = []
     for number, completion in enumerate(shown, first):
-        style = "class:menu.current" if number == state.complete_index else "class:menu"
+        style = "class:rows.current" if number == state.complete_index else "class:rows"
         made.append((style, cut(f"  {completion.display_text:<{wide}}", width)))
-        made.append(("class:menu.meta", cut(f"  {completion.display_meta_text}", max(0, width - wide - 2))))
+        made.append(("class:rows.meta", cut(f"  {completion.display_meta_text}", max(0, width - wide - 2))))
         made.append(("", "\n"))
     return made[:-1]

@@ -381,7 +381,7 @@ class Screen:
     def status_line(self) -> AnyFormattedText:
         hint = "stopping; Ctrl-C again leaves" if self.talk.working and self.talk.stopping else self.hint
         if hint:
-            return [("class:menu.meta", f"  {hint}")]
+            return [("class:rows.meta", f"  {hint}")]
         if self.talk.facts is None:
             return ""
         painter, mode = self.painter, vim_mode(self.app)

@@ -80,9 +80,9 @@ def interface(theme: ThemeName) -> dict[str, str]:
     return {
         "prompt": accent,
         "prompt.busy": f"fg:default {quiet}",
-        "menu": "fg:default",
-        "menu.meta": quiet,
-        "menu.current": f"{accent} bold",
+        "rows": "fg:default",
+        "rows.meta": quiet,
+        "rows.current": f"{accent} bold",
         "search-toolbar": quiet,
     }
 
