@@ -72,7 +72,7 @@ def readers() -> dict[str, Reader]:
 
 
 def _models() -> dict[str, Reader]:
-    from outlive.models.answer_text import CALL_OR_ECHO, AnswerText, without_echo
+    from outlive.models.answers.text import CALL_OR_ECHO, AnswerText, without_echo
     from outlive.models.failures import nearest
     from outlive.models.repair import Brackets, read_arguments
     from outlive.models.written_calls.reading import calls_in

@@ -38,6 +38,7 @@ EXAMPLES: list[ev.Event] = [
     ev.Forked(id=18, time=18, session="o", at=3),
     ev.StateShown(id=19, time=19, text="<state>\nGoal: g\n</state>", sections={"goal": "Goal: g"}),
     ev.PermissionAsked(id=20, time=20, call_id="c", tool="bash"),
+    ev.FilesChanged(id=21, time=21, call_id="c", files=(ev.ChangedFile("a.py", "1f", "2e", 0o644),), more=1),
     ev.PermissionAnswered(id=20, time=20, call_id="c", tool="bash", choice="always", by="a", rules=("bash(ls)",)),
 ]
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from outlive.context.log.pieces import Line
+from outlive.context.log.units import Unit
 from outlive.context.passes.lines.name_index import NameIndex, NameRecord
 from outlive.context.passes.lines.reuse_score import name_score
 from outlive.context.passes.lines.select import Scored, Weigh
-from outlive.context.pieces import Line
 from outlive.context.policy import RICH, Policy
-from outlive.context.units import Unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@ complete."""
 
 import json
 from collections import deque
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Protocol
 
@@ -259,3 +260,22 @@ class Nudges:
     def _give_up(self, limit: str, reason: str) -> str:
         self.limit, self.gave_up = limit, reason
         return ""
+
+
+def run_limits(
+    spending: Spent,
+    *,
+    turns: int | None,
+    default_turns: int | None,
+    tokens: int | None,
+    cost: float | None,
+    seconds: float | None,
+) -> Sequence[Limit]:
+    """New limits for a run; None means no such limit. `default_turns` counts only without `turns`."""
+    limits: list[Limit] = [Repetition(), Thrashing()]
+    limits += [Turns(turns)] if turns else []
+    limits += [DefaultTurns(default_turns)] if default_turns and not turns else []
+    limits += [Tokens(tokens, spending)] if tokens else []
+    limits += [Money(cost, spending)] if cost is not None else []
+    limits += [Time(seconds)] if seconds is not None else []
+    return limits

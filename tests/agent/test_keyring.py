@@ -13,9 +13,9 @@ import pytest
 from keyring.backend import KeyringBackend
 
 from outlive.agent.factory import AgentFactory
-from outlive.agent.keyring_keys import keys_from_keyring
 from outlive.cli import doctor
 from outlive.config import Workspace
+from outlive.config.keyring_keys import keys_from_keyring
 from outlive.models.errors import ModelNotSetUp
 from tests.engines import worker_environment
 
@@ -102,6 +102,6 @@ def test_doctor_says_where_the_key_comes_from(
 
 def test_without_the_package_there_is_no_keyring() -> None:
     program = "import sys; sys.modules['keyring'] = None\n" + (
-        "from outlive.agent.keyring_keys import keys_from_keyring\nassert keys_from_keyring({}, {}) == {}"
+        "from outlive.config.keyring_keys import keys_from_keyring\nassert keys_from_keyring({}, {}) == {}"
     )
     subprocess.run([sys.executable, "-c", program], check=True, env=worker_environment())

@@ -156,6 +156,18 @@ def test_a_file_with_a_secret_is_restored_and_its_content_reaches_no_store(tmp_p
     assert not [path for path in ours if b"ghp_a1B2" in path.read_bytes()]
 
 
+def test_what_outlive_keeps_in_a_home_inside_of_the_workspace_is_not_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OUTLIVE_HOME", str(tmp_path / "home" / ".outlive"))
+
+    async def then(agent: Agent) -> None:
+        rewound = await back(agent, 0)
+        assert (rewound.files.deleted, rewound.files.skipped) == (("a.txt",), ())
+
+    play(tmp_path, [call("bash", command="echo x > a.txt")], [call("bash", command="true")], then=then)
+
+
 def test_what_cannot_be_restored_is_said(tmp_path: Path) -> None:
     (tmp_path / "large.bin").write_bytes(os.urandom(2 * 2**20))
 

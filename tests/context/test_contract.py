@@ -9,7 +9,7 @@ import pytest
 from outlive import events as ev
 from outlive.context.contract import broken
 from outlive.context.engine import Engine
-from outlive.context.pages import visible_pages
+from outlive.context.log.pages import visible_pages
 from outlive.context.passes import ladder
 from outlive.context.passes.pass_input import PassDepth, PassInput, PassPlan
 from outlive.context.passes.plan import plan_pass, view_tokens

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.pages import visible_pages
+from outlive.context.log.pages import visible_pages
 from outlive.context.passes.rows import RowWriter
 from outlive.context.policy import Policy
 from outlive.context.tokens import estimate

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from outlive import events as ev
 from outlive.context.engine import Engine
+from outlive.context.log.pieces import Line
 from outlive.context.passes.lines.pool import pool_of
 from outlive.context.passes.lines.reuse_score import line_value, place_score
-from outlive.context.pieces import Line
 from outlive.context.policy import Policy
 from tests.context.story import long_story
 from tests.context.test_long import busy_story

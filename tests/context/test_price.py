@@ -3,8 +3,8 @@
 from itertools import pairwise
 
 from outlive.context.engine import Engine
+from outlive.context.log.pieces import Line
 from outlive.context.passes.lines.select import take
-from outlive.context.pieces import Line
 from outlive.context.policy import Policy
 from tests.context.story import long_story
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.pages import visible_pages
+from outlive.context.log.pages import visible_pages
 from outlive.messages import Message, Opaque, Text, Thinking
 from outlive.models.anthropic.request import request_form
 from outlive.models.openai.form import request_form as chat_form

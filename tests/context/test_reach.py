@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from outlive import events as ev
 from outlive.context.engine import Engine
 from outlive.context.errors import UnknownHandle
-from outlive.context.history import History
+from outlive.context.log.history import History
 from outlive.context.passes.pass_input import current_request
 from outlive.context.policy import Policy
 from outlive.messages import Message, Opaque, Origin, Text, ToolCall

@@ -7,10 +7,10 @@ from msgspec.structs import replace
 
 from outlive import events as ev
 from outlive.context.engine import Engine
+from outlive.context.log.pieces import make_piece
 from outlive.context.passes.lines.name_index import NameIndex
 from outlive.context.passes.lines.reuse_score import price_factor
 from outlive.context.passes.plan import pays_to_merge
-from outlive.context.pieces import make_piece
 from outlive.context.policy import CACHE_WRITE, MERGE_REQUESTS, MOST_SEGMENTS, PRICE_FACTOR, PRIOR, RETURNS
 from outlive.context.projection import passes_of
 from outlive.messages import Text, ToolCall

@@ -3,10 +3,10 @@
 import pytest
 
 from outlive.context.engine import Engine
+from outlive.context.log.pieces import Piece, make_piece
 from outlive.context.passes.lines.name_index import NameIndex
 from outlive.context.passes.lines.select import score
 from outlive.context.passes.lines.shapes import shares_of_alike, telling_lines
-from outlive.context.pieces import Piece, make_piece
 from outlive.context.policy import TELLING, Policy
 from tests.context.story import Story, body
 

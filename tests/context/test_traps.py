@@ -7,9 +7,9 @@ from outlive import events as ev
 from outlive.context.engine import Engine
 from outlive.context.errors import FloorError, InvalidRequest, UnknownHandle
 from outlive.context.ledger import Ledger
-from outlive.context.pages import Pages
+from outlive.context.log.pages import Pages
+from outlive.context.log.pieces import make_piece
 from outlive.context.passes.lines.names import names
-from outlive.context.pieces import make_piece
 from outlive.context.policy import Policy
 from outlive.context.state_block import render_state
 from outlive.context.summary import ask as ask_for_summary

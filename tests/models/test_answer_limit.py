@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.models.answer_limit import MIN_ANSWER_TOKENS, UNKNOWN_MODEL_TOKENS, answer_limit
-from outlive.models.answer_text import MAX_PERIOD, RUNAWAY_CHARS, AnswerSize, period
+from outlive.models.answers.limit import MIN_ANSWER_TOKENS, UNKNOWN_MODEL_TOKENS, answer_limit
+from outlive.models.answers.text import MAX_PERIOD, RUNAWAY_CHARS, AnswerSize, period
 from outlive.models.errors import RequestRefused
 from outlive.models.openai.model import OpenAIModel
 from outlive.testing.simulator import say

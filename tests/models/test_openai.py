@@ -467,7 +467,7 @@ def test_an_echo_of_the_state_block_is_not_shown(make: Making) -> None:
 
 
 def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outlive.models.answer_text.MAX_ANSWER_CHARS", 1_000)
+    monkeypatch.setattr("outlive.models.answers.text.MAX_ANSWER_CHARS", 1_000)
     endless = [chunk(content="word " * 100)] * 3 + [chunk("stop")]
     with quirky((200, endless)) as server, pytest.raises(RequestRefused, match="more than 1,000 characters"):
         ask(tiny(server), asking())

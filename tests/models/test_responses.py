@@ -371,7 +371,7 @@ def test_an_echo_of_the_state_block_is_not_shown() -> None:
 
 
 def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outlive.models.answer_text.MAX_ANSWER_CHARS", 1_000)
+    monkeypatch.setattr("outlive.models.answers.text.MAX_ANSWER_CHARS", 1_000)
     endless = [added(message()), *[event("response.output_text.delta", delta="word " * 100)] * 3, completed()]
     with quirky((200, endless)) as server, pytest.raises(RequestRefused, match="more than 1,000 characters"):
         ask(tiny(server), asking())

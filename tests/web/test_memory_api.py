@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from outlive.agent import Session
-from outlive.context.history import LEARNED
+from outlive.context.log.history import LEARNED
 from outlive.memory.memories import Memories
 from outlive.stores import open_stores
 from outlive.stores.memories.records import Provenance

@@ -15,14 +15,12 @@ from msgspec.structs import asdict
 
 from outlive.agent.commands.orphans import OrphanChoice, orphans_of
 from outlive.agent.context_window import ContextWindow, context_window, keep_window
-from outlive.agent.keyring_keys import keys_from_keyring
 from outlive.agent.log.session_log import SessionOptions
 from outlive.agent.memory.consolidation_scheduler import Consolidation
 from outlive.agent.memory.session_memory import Extraction, SessionMemory
 from outlive.agent.parts import AgentParts, Summaries
 from outlive.agent.policies import policy_named, without_cold_passes
 from outlive.agent.prompt import system_prompt
-from outlive.agent.run_limits import run_limits
 from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
@@ -31,15 +29,15 @@ from outlive.agent.toolset import is_lean, toolset
 from outlive.config import Workspace, default_owner, home
 from outlive.config.dotenv import DotEnv
 from outlive.config.home import project_folder
+from outlive.config.keyring_keys import keys_from_keyring
 from outlive.config.mcp_servers import configured_servers, untrusted_notice
 from outlive.config.settings import MIN_WINDOW
 from outlive.context.engine import Engine
 from outlive.errors import ConfigError
 from outlive.events import Event
-from outlive.limits import Limit
+from outlive.limits import Limit, run_limits
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
-from outlive.models.catalog import CatalogEntry, catalog
 from outlive.models.effort import VARIABLE as EFFORT
 from outlive.models.effort import split_effort
 from outlive.models.errors import ModelNotSetUp
@@ -139,7 +137,7 @@ class AgentFactory:
         spec, effort = split_effort(spec or "")
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
-        environment = self._environment(effort)
+        environment = self.environment(effort)
         try:
             try:
                 return resolve(wanted, environment=environment, fallback=fallback)
@@ -153,17 +151,18 @@ class AgentFactory:
             hint = "\n".join(filter(None, [error.hint, self.dotenv.notice()]))
             raise ModelNotSetUp(error.message, hint=hint, code=error.code, **error.data) from None
 
-    def catalog(self) -> list[CatalogEntry]:
-        """The models that the user can choose from. Asks local servers, which takes a moment."""
+    def named_models(self) -> list[str]:
+        """The models that the options and the settings name."""
         agent = self.settings.agent
         named = (self.options.model, agent.get("model"), agent.get("fallback"))
-        return catalog(self._environment(), [str(name) for name in named if name])
+        return [str(name) for name in named if name]
 
     def offered_model(self) -> ServedModel | None:
         """A model of a local server that may be used if the user agrees, because none is set up."""
-        return offered(self.options.model or self.settings.agent.get("model"), self._environment())
+        return offered(self.options.model or self.settings.agent.get("model"), self.environment())
 
-    def _environment(self, effort: str = "") -> dict[str, str]:
+    def environment(self, effort: str = "") -> dict[str, str]:
+        """The variables that decide about models and their providers."""
         thinking = self.settings.agent.get("thinking")
         wanted = {"OUTLIVE_THINKING": thinking} if thinking else {}
         return self.dotenv.environment() | wanted | ({EFFORT: effort} if effort else {})

@@ -6,8 +6,8 @@ from itertools import islice
 
 from msgspec import Struct
 
-from outlive.context.history import History
-from outlive.context.pages import Page, Pages, describe, handle
+from outlive.context.log.history import History
+from outlive.context.log.pages import Page, Pages, describe, handle
 from outlive.errors import OutliveError
 from outlive.events import Event
 

@@ -13,8 +13,8 @@ from msgspec.structs import asdict
 from outlive.agent.recall import RecallHit, lines_of, pages_of, related, search
 from outlive.cli.echo import echo, echo_exact, json_option, print_json, store_option
 from outlive.cli.session.common import open_store, resolved, say_damage
-from outlive.context.pages import Pages
-from outlive.context.pieces import describe_object
+from outlive.context.log.pages import Pages
+from outlive.context.log.pieces import describe_object
 from outlive.messages import Image
 from outlive.stores.logs.protocol import Damage, LogStore, SessionTooLarge
 from outlive.stores.logs.reading import full_log

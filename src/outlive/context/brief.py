@@ -6,10 +6,11 @@ State and the user's words come first, verbatim; the lines that are most likely 
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from outlive.context.history import History
 from outlive.context.ledger import facts
 from outlive.context.ledger.frames import FRAME_LINE
-from outlive.context.pages import handle
+from outlive.context.log.history import History
+from outlive.context.log.pages import handle
+from outlive.context.log.pieces import Line, Piece
 from outlive.context.passes.digest import opening_cost, short_label
 from outlive.context.passes.lines.reuse_score import price_factor
 from outlive.context.passes.lines.select import Choice, score, take
@@ -18,7 +19,6 @@ from outlive.context.passes.pass_input import current_request
 from outlive.context.passes.protect import guarded, weigher
 from outlive.context.passes.stubs import GAP, outcome, render_lines
 from outlive.context.passes.user_words import allowances, shorten
-from outlive.context.pieces import Line, Piece
 from outlive.context.policy import RICH
 from outlive.context.state_block import render_state
 from outlive.context.tokens import CHARS_PER_TOKEN

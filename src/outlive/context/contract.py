@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from outlive.context.pages import visible_pages
+from outlive.context.log.pages import visible_pages
+from outlive.context.log.pieces import Piece
 from outlive.context.passes.pass_input import PassInput, PassPlan
 from outlive.context.passes.user_words import TextFinder
-from outlive.context.pieces import Piece
 from outlive.context.rendering import sendable
 from outlive.context.validity import problems as request_problems
 from outlive.messages import Message, Text

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from outlive.context.history import History
-from outlive.context.pages import Page, handle
+from outlive.context.log.history import History
+from outlive.context.log.pages import Page, handle
 from outlive.context.passes.ladder import Ladder
 from outlive.context.passes.receipts import by_kind
 from outlive.context.policy import COLD_TAIL, RICH, SUMMARY_NEAR, Policy

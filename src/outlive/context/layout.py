@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from outlive.context.log.units import Unit
 from outlive.context.rendering import digest_messages, join, opening, unit_messages
-from outlive.context.units import Unit
 from outlive.context.view import View
 from outlive.messages import Message, Text
 

@@ -6,10 +6,10 @@ It comes from the newest pass in the log that was not undone, so the same log al
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from outlive.context.pages import pages_of_segment
-from outlive.context.pieces import Piece
+from outlive.context.log.pages import pages_of_segment
+from outlive.context.log.pieces import Piece
+from outlive.context.log.units import Unit
 from outlive.context.tokens import IMAGE_TOKENS, estimate
-from outlive.context.units import Unit
 from outlive.events import SPOOL_ONLY, Compacted, ProviderSummary
 from outlive.messages import Origin
 

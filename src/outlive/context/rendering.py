@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from outlive.context.log.units import Unit, first_from
 from outlive.context.projection import Edits, Projection
-from outlive.context.units import Unit, first_from
 from outlive.messages import Block, Message, Text, ToolResult
 
 INTERRUPTED = "[no result: the call was interrupted]"

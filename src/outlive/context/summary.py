@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from outlive.context.authority import changes_authority
-from outlive.context.pages import HANDLE_IN_TEXT
+from outlive.context.log.pages import HANDLE_IN_TEXT
 from outlive.context.policy import SMALLEST_SUMMARY, SUMMARY_SHARE, SUMMARY_TOKENS, SUMMARY_TRUST
 from outlive.context.tokens import estimate
 

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from outlive.context.errors import InvalidRequest
-from outlive.context.history import History
+from outlive.context.log.history import History
+from outlive.context.log.pieces import Line, Piece
+from outlive.context.log.units import Unit, steps_shown
 from outlive.context.passes.lines.pool import choose_pool, pool_of
 from outlive.context.passes.stubs import handles
-from outlive.context.pieces import Line, Piece
 from outlive.context.policy import STATE_FAR, Budget, Policy, budget_for
 from outlive.context.projection import Projection, Segment, digest_tokens, segment_tokens, unit_tokens
 from outlive.context.rendering import EMPTY, digest_messages, join, opening, sendable, unit_messages
 from outlive.context.state_block import StateBlock, render_state
 from outlive.context.tokens import Meter, estimate
-from outlive.context.units import Unit, steps_shown
 from outlive.context.validity import problems
 from outlive.events import PoolChange, StateShown
 from outlive.messages import Message, Text

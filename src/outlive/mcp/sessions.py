@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from outlive.agent.recall import history_of, hits_text
 from outlive.context.errors import UnknownHandle
-from outlive.context.history import History
-from outlive.context.pages import Page, handle
+from outlive.context.log.history import History
+from outlive.context.log.pages import Page, handle
 from outlive.context.passes.pass_input import current_request
 from outlive.context.state_block import render_state
 from outlive.messages import Image

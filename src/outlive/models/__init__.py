@@ -11,5 +11,5 @@ sdk.py                  what both providers share
 anthropic/, openai/     the providers: their requests and answers
 repair.py, sanitize.py  fix what models write, so that it can be used and sent back
 written_calls/          tool calls that a model wrote into its text: forms, markers, reading
-answer_text.py          the text of an answer while it arrives
+answers/                answers while they arrive: text and length
 """

@@ -5,8 +5,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+from outlive.cli.chat.picker.catalog import CatalogEntry
 from outlive.messages import Text, Thinking, ToolCall
-from outlive.models.catalog import CatalogEntry
 from outlive.models.errors import ModelNotSetUp
 from outlive.models.protocol import Price, Reply
 from outlive.testing import call, calls, say

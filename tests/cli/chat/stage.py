@@ -13,11 +13,11 @@ from msgspec import Struct
 from outlive.agent.parts import AgentParts
 from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
+from outlive.cli.chat.picker.catalog import CatalogEntry
 from outlive.cli.chat.preferences import preferences
 from outlive.cli.chat.talk import ChatSetup, OpenAgent
 from outlive.events import PlanChanged, PlanStep
 from outlive.messages import Thinking, ToolCall
-from outlive.models.catalog import CatalogEntry
 from outlive.models.protocol import Model, Price, Reply
 from outlive.request import Request
 from outlive.stores import open_stores

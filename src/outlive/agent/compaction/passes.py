@@ -9,9 +9,11 @@ from msgspec.structs import asdict
 from outlive.agent.compaction.background_summary import SUMMARY_SECONDS, BackgroundSummary, SummaryAnswer
 from outlive.agent.parts import AgentParts
 from outlive.agent.session import Session
+from outlive.context.tokens import estimate
 from outlive.events import Compacted, UsageReported
 from outlive.limits import Limit
 from outlive.messages import Message, Text, plain_text, tool_calls
+from outlive.models.answers.limit import MARGIN, MIN_ANSWER_TOKENS
 from outlive.models.errors import ModelError, RequestRefused
 from outlive.models.protocol import Model, Reply, Usage
 from outlive.request import Request
@@ -50,6 +52,9 @@ class Passes:
 
     async def answer_to(self, prompt: str) -> str:
         """Ask the model something outside of the conversation."""
+        room = self._session.engine.window - MIN_ANSWER_TOKENS
+        if estimate(prompt) * MARGIN > room:
+            raise RequestRefused(f"the question has more than the {room:,} tokens that the window leaves")
         message = Message("user", (Text(prompt),))
         return await self._answered(Request("", (), (message,), "", 0))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.config.git import head
-from outlive.context import history
+from outlive.context.log import history
 from outlive.events import Checkpointed, Event
 from outlive.regular import read_regular
 from outlive.tools.processes.process_table import exists

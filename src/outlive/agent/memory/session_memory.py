@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from outlive.agent.memory.consolidation_scheduler import AskModel, Consolidation, ConsolidationScheduler
 from outlive.agent.session import Session
-from outlive.context.history import LEARNED, MEMORY_NOTICE
+from outlive.context.log.history import LEARNED, MEMORY_NOTICE
 from outlive.context.policy import CACHE_READ
 from outlive.context.tokens import CHARS_PER_TOKEN
 from outlive.errors import OutliveError

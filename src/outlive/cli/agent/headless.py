@@ -16,7 +16,7 @@ from outlive.agent.runtime import Runtime
 from outlive.agent.spending import Spending
 from outlive.cli.flags import allowing, shown, with_flag
 from outlive.cli.output import OutputFailed, done
-from outlive.context.history import LEARNED, MEMORY_NOTICE
+from outlive.context.log.history import LEARNED, MEMORY_NOTICE
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Denial, Event, Noted, ToolFinished, encode
 from outlive.messages import Text, call_label, tool_calls

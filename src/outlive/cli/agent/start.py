@@ -110,6 +110,7 @@ def _ask_about_server(factory: AgentFactory) -> None:
 
 def _chat(factory: AgentFactory, workspace: Workspace, session: str | None, first: str, wanted: Preferences) -> int:
     from outlive.cli.chat import chat
+    from outlive.cli.chat.picker.catalog import catalog
 
     _ask_about_server(factory)
 
@@ -125,7 +126,7 @@ def _chat(factory: AgentFactory, workspace: Workspace, session: str | None, firs
         session=session,
         first=first,
         choose=factory.resolve_model,
-        catalog=factory.catalog,
+        catalog=lambda: catalog(factory.environment(), factory.named_models()),
         preferences=wanted,
     )
 

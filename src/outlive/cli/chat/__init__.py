@@ -25,8 +25,8 @@ from outlive.cli.chat.preferences import preferences as configured
 from outlive.errors import ConfigError
 
 if TYPE_CHECKING:
+    from outlive.cli.chat.picker.catalog import CatalogEntry
     from outlive.cli.chat.talk import ChatSetup, OpenAgent
-    from outlive.models.catalog import CatalogEntry
     from outlive.models.protocol import Model
     from outlive.stores.logs.protocol import LogStore, SessionInfo
 

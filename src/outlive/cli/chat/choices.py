@@ -6,6 +6,7 @@ from functools import partial
 
 from outlive.agent.rewind import RewindPoint
 from outlive.agent.session import Session
+from outlive.cli.chat.picker.catalog import CatalogEntry
 from outlive.cli.chat.picker.rows import PickerRow
 from outlive.cli.chat.preferences import Theme
 from outlive.cli.chat.words import ago, counted, short_session, tokens
@@ -13,7 +14,6 @@ from outlive.cli.session.rewind import changed_since
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, UserSaid
 from outlive.messages import plain_text
-from outlive.models.catalog import CatalogEntry
 from outlive.origin import user_words
 from outlive.stores.logs.protocol import LogStore, SessionInfo
 from outlive.tools.permissions.asking import MODE_WORDS, MODES, PermissionMode

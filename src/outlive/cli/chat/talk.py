@@ -15,6 +15,7 @@ from outlive.agent.commands.orphans import orphan_question
 from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
 from outlive.cli.chat.picker import Pick
+from outlive.cli.chat.picker.catalog import CatalogEntry
 from outlive.cli.chat.preferences import DEFAULTS, Preferences
 from outlive.cli.chat.render.item import Hanging, Item
 from outlive.cli.chat.render.transcript import Transcript, note
@@ -23,7 +24,6 @@ from outlive.errors import OutliveError
 from outlive.events import Event, TasksSeen, ToolFinished, UsageReported, UserSaid
 from outlive.messages import Block, ToolCall
 from outlive.messages import Text as Words
-from outlive.models.catalog import CatalogEntry
 from outlive.models.effort import split_effort
 from outlive.models.errors import ModelNotSetUp
 from outlive.models.protocol import Model

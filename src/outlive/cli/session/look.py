@@ -9,7 +9,7 @@ import msgspec
 from outlive.cli.echo import echo, output_option, print_json, write_lines
 from outlive.cli.session.common import command, engine_of, moment, say_damage, session_argument
 from outlive.context.engine import Engine
-from outlive.context.pages import handle
+from outlive.context.log.pages import handle
 from outlive.context.passes.departures import UnitDeparture, unit_departures
 from outlive.context.passes.pinning import kept
 from outlive.context.passes.receipts import shown_pages

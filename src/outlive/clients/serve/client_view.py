@@ -12,7 +12,7 @@ from outlive.clients.mirror import see_tasks
 from outlive.context.brief import brief
 from outlive.context.errors import FloorError, InvalidRequest
 from outlive.context.layout import layout
-from outlive.context.pieces import call_text
+from outlive.context.log.pieces import call_text
 from outlive.context.policy import RICH, Policy
 from outlive.context.tokens import estimate
 from outlive.events import AssistantSaid, Checkpointed, UsageReported

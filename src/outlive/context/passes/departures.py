@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from outlive.context.pages import handle
-from outlive.context.pieces import Piece
+from outlive.context.log.pages import handle
+from outlive.context.log.pieces import Piece
+from outlive.context.log.units import Unit
 from outlive.context.projection import Projection, projection_of, shown_tokens
 from outlive.context.tokens import estimate
-from outlive.context.units import Unit
 from outlive.events import Compacted
 
 WORDS = 80

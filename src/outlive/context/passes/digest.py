@@ -5,15 +5,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from outlive.context.log.pieces import Line, Piece, describe_object
+from outlive.context.log.unit_pages import UnitPages
+from outlive.context.log.units import Unit
 from outlive.context.passes.lines.select import Choice
 from outlive.context.passes.rows import RowWriter
 from outlive.context.passes.stubs import attached, outcome, render_lines
 from outlive.context.passes.user_words import is_own
-from outlive.context.pieces import Line, Piece, describe_object
 from outlive.context.policy import OBJECT_ROW
 from outlive.context.tokens import estimate
-from outlive.context.unit_pages import UnitPages
-from outlive.context.units import Unit
 
 _SPEAKER = re.compile(r"^(?:User|Assistant|Harness|Hook|Memory|Stdin)\b|^\[(?:The user's own words|What was done)")
 """Beginnings of rows of our own: a kept line that begins like this is set in by a space."""

@@ -13,6 +13,7 @@ from outlive.context import policy
 from outlive.context.contract import broken
 from outlive.context.errors import BrokenContract, FloorError
 from outlive.context.ledger import facts
+from outlive.context.log.pieces import Line
 from outlive.context.passes.lines.pool import LineCache, choose_pool, pool_change
 from outlive.context.passes.pass_input import PassDepth, PassInput, PassPlan, current_request
 from outlive.context.passes.plan import plan_pass, view_tokens
@@ -21,7 +22,6 @@ from outlive.context.passes.receipts import make_receipt
 from outlive.context.passes.spool import spool
 from outlive.context.passes.survey import floor_tokens, survey_pass, tail_of
 from outlive.context.passes.user_words import at_most
-from outlive.context.pieces import Line
 from outlive.context.policy import Budget
 from outlive.context.projection import digest_tokens, passes_of, segment_tokens, shown_tokens, unit_tokens
 from outlive.context.rendering import conversation

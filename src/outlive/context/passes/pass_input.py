@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from outlive.context.log.pieces import Line, Piece
+from outlive.context.log.unit_pages import UnitPages
+from outlive.context.log.units import Unit, first_from
 from outlive.context.passes.lines.name_index import NameIndex
 from outlive.context.passes.lines.pool import LineCache
 from outlive.context.passes.protect import Guarded
-from outlive.context.pieces import Line, Piece
 from outlive.context.policy import Budget
 from outlive.context.projection import Projection
-from outlive.context.unit_pages import UnitPages
-from outlive.context.units import Unit, first_from
 from outlive.events import ProviderSummary
 
 

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from outlive.context.engine import Engine
 from outlive.context.errors import ContextError
-from outlive.context.pages import HANDLE, handle
+from outlive.context.log.pages import HANDLE, handle
+from outlive.context.log.pieces import Piece
+from outlive.context.log.units import Unit
 from outlive.context.passes.protect import Guarded, preserved
-from outlive.context.pieces import Piece
 from outlive.context.policy import PINNED_SHARE
-from outlive.context.units import Unit
 
 MOST = 20
 """References: they are listed in every request."""

@@ -7,6 +7,7 @@ is older still is folded into the digest (`collapse`). All of it shares one budg
 from itertools import chain
 
 from outlive.context import policy
+from outlive.context.log.pieces import Piece
 from outlive.context.passes.digest import Folding, fixed_cost, opening_cost, write_digest
 from outlive.context.passes.lines.select import Choice
 from outlive.context.passes.pass_input import PassDepth, PassInput, PassPlan, first_event, pictures_of, request_below
@@ -14,7 +15,6 @@ from outlive.context.passes.protect import Pinned
 from outlive.context.passes.stubs import stub
 from outlive.context.passes.survey import Cap, Survey, survey_pass, words_tokens
 from outlive.context.passes.user_words import TextFinder, shorten
-from outlive.context.pieces import Piece
 from outlive.context.projection import Projection, Segment, digest_tokens, segment_tokens, unit_tokens
 from outlive.context.tokens import estimate
 

@@ -10,10 +10,10 @@ from itertools import islice
 
 from outlive.context import policy
 from outlive.context.ledger import Ledger
-from outlive.context.pages import handle
+from outlive.context.log.pages import handle
+from outlive.context.log.pieces import Piece
+from outlive.context.log.units import Unit
 from outlive.context.passes.lines.names import names
-from outlive.context.pieces import Piece
-from outlive.context.units import Unit
 from outlive.state import WorkingState
 
 Pinned = dict[tuple[int, int], Piece]

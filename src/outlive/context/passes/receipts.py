@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from outlive.context.history import History
-from outlive.context.pages import visible_pages
+from outlive.context.log.history import History
+from outlive.context.log.pages import visible_pages
+from outlive.context.log.units import Unit
 from outlive.context.passes.pass_input import PassInput, PassPlan
 from outlive.context.projection import Projection, digest_tokens, segment_tokens, shown_tokens
 from outlive.context.tokens import estimate
-from outlive.context.units import Unit
 from outlive.events import Receipt
 
 KINDS = {

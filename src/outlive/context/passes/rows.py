@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from outlive.context.pages import handle
+from outlive.context.log.pages import handle
 
 ALIKE_ROWS = 3
 """Rows in a row that differ in one number only, from which on they are written as one."""

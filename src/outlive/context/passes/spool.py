@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from outlive.context.log.pieces import Line, Piece
 from outlive.context.passes.stubs import GAP, header
 from outlive.context.passes.user_words import allowance, shorten
-from outlive.context.pieces import Line, Piece
 from outlive.context.policy import PREVIEW_HEAD, SMALLEST_PREVIEW
 
 

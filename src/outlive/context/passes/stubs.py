@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from outlive.context.pages import handle
-from outlive.context.pieces import Line, Piece
+from outlive.context.log.pages import handle
+from outlive.context.log.pieces import Line, Piece
 
 GAP = "…"
 

@@ -6,6 +6,8 @@ from itertools import chain, groupby
 from operator import attrgetter
 
 from outlive.context import policy
+from outlive.context.log.pieces import Line, Piece
+from outlive.context.log.units import Unit
 from outlive.context.passes.digest import fixed_cost, opening_cost
 from outlive.context.passes.lines.reuse_score import price_factor
 from outlive.context.passes.lines.select import Choice, Scored, score, take
@@ -14,10 +16,8 @@ from outlive.context.passes.pass_input import PassDepth, PassInput, first_event,
 from outlive.context.passes.protect import Pinned, preserved, recalled, weigher
 from outlive.context.passes.stubs import header
 from outlive.context.passes.user_words import allowances
-from outlive.context.pieces import Line, Piece
 from outlive.context.projection import unit_tokens
 from outlive.context.tokens import IMAGE_TOKENS, estimate
-from outlive.context.units import Unit
 
 Cap = Callable[[Piece], float]
 _piece = attrgetter("piece")

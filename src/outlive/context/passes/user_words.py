@@ -7,9 +7,9 @@ room they leave, and a wall of it is shortened however much room there is.
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
+from outlive.context.log.pieces import Line, Piece
 from outlive.context.passes.lines.names import cached
 from outlive.context.passes.stubs import GAP, handles
-from outlive.context.pieces import Line, Piece
 from outlive.context.policy import SMALLEST_INJECTED, SMALLEST_WORDS, WALL
 from outlive.instructions import standing
 

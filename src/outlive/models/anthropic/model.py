@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from outlive.messages import Block, Message, Opaque, Text, Thinking
-from outlive.models.answer_text import ECHO, AnswerSize, AnswerText
+from outlive.models.answers.text import ECHO, AnswerSize, AnswerText
 from outlive.models.anthropic.form import PROVIDER
 from outlive.models.anthropic.request import SUMMARY_BLOCK, has_summary, opens_with_thought, request_form
 from outlive.models.anthropic.thinking import (

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from outlive.messages import Block, Text, ToolResult, plain_text, tool_calls
-from outlive.models.answer_limit import MIN_ANSWER_TOKENS, answer_limit
-from outlive.models.answer_text import CALL_OR_ECHO, ECHO, AnswerSize, AnswerText
+from outlive.models.answers.limit import MIN_ANSWER_TOKENS, answer_limit
+from outlive.models.answers.text import CALL_OR_ECHO, ECHO, AnswerSize, AnswerText
 from outlive.models.errors import ModelUnavailable
 from outlive.models.failures import Failure
 from outlive.models.openai.calls import ArrivingCall, CallIds

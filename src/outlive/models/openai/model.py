@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from outlive.models.answer_limit import MAX_REASONED_TOKENS, usual_limit
+from outlive.models.answers.limit import MAX_REASONED_TOKENS, usual_limit
 from outlive.models.effort import read_effort
 from outlive.models.errors import ModelError, ModelNotSetUp, ModelUnavailable, RequestRefused
 from outlive.models.failures import Failure, nearest, said_in

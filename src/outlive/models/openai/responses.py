@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from outlive.messages import Block, Opaque, Text, ToolCall
-from outlive.models.answer_text import ECHO, AnswerSize, AnswerText
+from outlive.models.answers.text import ECHO, AnswerSize, AnswerText
 from outlive.models.errors import ModelUnavailable
 from outlive.models.failures import Failure
 from outlive.models.openai.calls import ArrivingCall, CallIds

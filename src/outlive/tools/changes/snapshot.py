@@ -17,6 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from outlive.config import home
 from outlive.private import make_private
 from outlive.regular import read_regular, refuse_irregular
 from outlive.tools.files.workspace import files_below
@@ -60,6 +61,9 @@ class Snapshots:
     def __init__(self, root: Path, place: Path) -> None:
         self.root = root
         self._place = place
+        ours = home().resolve()
+        self._ours = os.fsencode(ours.relative_to(root)) + b"/" if ours.is_relative_to(root) else None
+        """Outlive's own folder, if it is in the workspace."""
         self._known: dict[bytes, WorkspaceFile] = {}
         self._kept: set[str] = set()
         self._size = 0
@@ -77,6 +81,8 @@ class Snapshots:
             found = {}
             for path in listing.files:
                 name = os.fsencode(path.relative_to(self.root))
+                if self._ours is not None and name.startswith(self._ours):
+                    continue
                 if path.name != DOTENV and (state := self._state(database, path, name)):
                     found[name] = state
             self._save(database, found)

@@ -59,7 +59,7 @@ class Fence:
             leads = "" if str(real) == path else f" (it leads to {real})"
             raise ToolError(
                 f"{path} is outside of the workspace {self.root}{leads}; work inside of it. "
-                "Only the user can add a folder (/add-dir, --add-dir or add_dirs of [agent] in outlive.toml)"
+                "Only the user can add a folder"
             )
         return real
 

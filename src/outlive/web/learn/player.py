@@ -15,7 +15,7 @@ from outlive.agent.policies import policy_named
 from outlive.agent.session import Session
 from outlive.context.engine import Engine
 from outlive.context.errors import FloorError
-from outlive.context.pages import handle, visible_pages
+from outlive.context.log.pages import handle, visible_pages
 from outlive.events import Compacted, OpenTask, TasksSeen
 from outlive.messages import Message, Text, ToolCall, ToolResult
 from outlive.stores import open_stores

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from outlive.agent.session import Session
-from outlive.context.pages import Page
+from outlive.context.log.pages import Page
 from outlive.context.passes import spool, user_words
 from outlive.context.passes.ladder import Ladder
 from outlive.context.state_block import render_state

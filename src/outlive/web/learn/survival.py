@@ -8,7 +8,7 @@ from outlive.agent.log.session_log import SessionOptions
 from outlive.agent.policies import policy_named
 from outlive.agent.recall import pages_of
 from outlive.agent.session import Session
-from outlive.context.pages import visible_pages
+from outlive.context.log.pages import visible_pages
 from outlive.errors import OutliveError
 from outlive.messages import Text, ToolCall, ToolResult, call_label
 from outlive.printable import clean

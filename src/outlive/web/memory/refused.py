@@ -2,7 +2,7 @@
 
 import msgspec
 
-from outlive.context.history import LEARNED, MEMORY_NOTICE
+from outlive.context.log.history import LEARNED, MEMORY_NOTICE
 from outlive.errors import OutliveError
 from outlive.events import Noted
 from outlive.memory.doctor import problems

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from outlive.agent.commands.started import SUBAGENT_LABEL
-from outlive.context.pieces import call_text
+from outlive.context.log.pieces import call_text
 from outlive.events import (
     AssistantSaid,
     Checkpointed,

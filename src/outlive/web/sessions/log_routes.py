@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from outlive.context.pages import handle
+from outlive.context.log.pages import handle
 from outlive.messages import Image
 from outlive.web.api import HttpProblem, number, route
 from outlive.web.hub import Hub

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec.structs import replace
 
-from outlive.context.pieces import call_text
+from outlive.context.log.pieces import call_text
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Event, GoalSet, Noted, ToolFinished, UserQueued, UserSaid
 from outlive.messages import Text, Thinking, ToolCall

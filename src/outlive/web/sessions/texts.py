@@ -6,7 +6,7 @@ from binascii import Error as NotBase64
 
 import msgspec
 
-from outlive.context.pieces import call_text
+from outlive.context.log.pieces import call_text
 from outlive.events import (
     AssistantSaid,
     Compacted,

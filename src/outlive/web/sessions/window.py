@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from outlive.context.pieces import call_text
+from outlive.context.log.pieces import call_text
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.events import (
     AssistantSaid,

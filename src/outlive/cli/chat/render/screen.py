@@ -259,7 +259,17 @@ class Screen:
         self.changed()
 
     def changed(self) -> None:
+        self._update_attention()  # a short run may begin and end between two drawings
         self.app.invalidate()
+
+    def _update_attention(self) -> None:
+        question = self.questions.open
+        state: State = "needs you" if question else "working" if self.talk.working else "idle"
+        self.attention.update(
+            state,
+            self.talk.facts.title if self.talk.facts else "",
+            f"{question.tool} {question.subject}" if question else "",
+        )
 
     async def _ask(self, question: PermissionQuestion) -> PermissionAnswer:
         asyncio.get_running_loop().call_later(KEY_PAUSE_SECONDS + 0.05, self.changed)
@@ -329,13 +339,7 @@ class Screen:
     def _before_drawing(self) -> None:
         """Print pending lines in the same write as the redraw; leave no gap where the interface was higher."""
         self.output.use(self.talk.preferences.theme)
-        question = self.questions.open
-        state: State = "needs you" if question else "working" if self.talk.working else "idle"
-        self.attention.update(
-            state,
-            self.talk.facts.title if self.talk.facts else "",
-            f"{question.tool} {question.subject}" if question else "",
-        )
+        self._update_attention()
         size = self.output.get_size()
         last = self.app.renderer.last_rendered_screen
         wanted = self.app.layout.container.preferred_height(size.columns, size.rows).preferred

@@ -16,7 +16,7 @@ from outlive.cli.chat.slash.base import COMMANDS, WrongUsage, command
 from outlive.cli.chat.status import bar
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import ago, counted, cut, dollars, short_session, tokens
-from outlive.context.pages import HANDLE_IN_TEXT
+from outlive.context.log.pages import HANDLE_IN_TEXT
 from outlive.context.passes.pinning import kept
 from outlive.events import Compacted, DirectiveDropped, Event, Undone, UsageReported
 from outlive.printable import clean, one_line

@@ -8,7 +8,7 @@ from collections import deque
 
 from msgspec import Struct
 
-from outlive.context.pieces import Piece
+from outlive.context.log.pieces import Piece
 
 CATCH_UP = 40
 """Pieces that waited and are read when a new one comes, so that no pass has to read all of them at once."""

@@ -6,9 +6,9 @@ Each pass logs how it changed, so that a resumed session need not choose again a
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby
 
+from outlive.context.log.pieces import Line, Piece
 from outlive.context.passes.lines.name_index import NameIndex
 from outlive.context.passes.lines.select import best, score
-from outlive.context.pieces import Line, Piece
 from outlive.context.policy import POOL_PRICE, Budget
 from outlive.events import PoolChange
 

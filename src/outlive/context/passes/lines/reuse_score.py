@@ -5,9 +5,9 @@ the policy (`price`; 0.0075 in the default policy).
 """
 
 from outlive.context import policy
+from outlive.context.log.pieces import Line, Piece
 from outlive.context.passes.lines.name_index import NameIndex, NameRecord
 from outlive.context.passes.lines.names import shape_score
-from outlive.context.pieces import Line, Piece
 
 
 def price_factor(index: NameIndex) -> float:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
 
+from outlive.context.log.pieces import Line, Piece
 from outlive.context.passes.lines.name_index import NameIndex
 from outlive.context.passes.lines.reuse_score import line_value, place_score
 from outlive.context.passes.lines.shapes import shares_of_alike
-from outlive.context.pieces import Line, Piece
 
 _id = attrgetter("id")
 Weigh = Callable[[Piece], float]

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from outlive.context.ledger.frames import FRAME_LINE
-from outlive.context.pieces import Line, Piece, Shapes
+from outlive.context.log.pieces import Line, Piece, Shapes
 from outlive.context.policy import ALIKE_POWER, TELLING
 
 LIST, FEW = 4, 8

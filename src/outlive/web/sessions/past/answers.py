@@ -7,7 +7,7 @@ from typing import TypeVar
 from msgspec.structs import asdict
 from starlette.requests import Request
 
-from outlive.context.pages import handle
+from outlive.context.log.pages import handle
 from outlive.events import Compacted
 from outlive.web.api import HttpProblem, number
 from outlive.web.sessions.past.kept_lines import kept_lines

@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from outlive.context.engine import Engine
-from outlive.context.pages import describe, handle
+from outlive.context.log.pages import describe, handle
+from outlive.context.log.pieces import Line, Piece
 from outlive.context.passes.lines.name_index import NameIndex
 from outlive.context.passes.lines.reuse_score import line_value, name_score, place_score
 from outlive.context.passes.protect import Guarded, guarded, preserved, weigher
 from outlive.context.passes.stubs import GAP
-from outlive.context.pieces import Line, Piece
 from outlive.events import Compacted
 from outlive.printable import one_line
 

@@ -13,12 +13,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from outlive.context.engine import Engine
-from outlive.context.pages import Page
-from outlive.context.pieces import Piece
+from outlive.context.log.pages import Page
+from outlive.context.log.pieces import Piece
+from outlive.context.log.units import Unit
 from outlive.context.projection import Projection
 from outlive.context.rendering import digest_messages, opening, result_blocks, said_blocks
 from outlive.context.tokens import IMAGE_TOKENS, estimate
-from outlive.context.units import Unit
 from outlive.events import Compacted, Event, StateShown, Undone
 from outlive.messages import Block, Image, Opaque, Text, Thinking, ToolCall, ToolResult
 from outlive.web.sessions.past.pairs import REQUEST

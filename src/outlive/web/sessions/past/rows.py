@@ -2,7 +2,7 @@
 
 import msgspec
 
-from outlive.context.pages import handle
+from outlive.context.log.pages import handle
 from outlive.context.tokens import estimate
 from outlive.printable import one_line
 from outlive.web.sessions.texts import CutText, cut_middle

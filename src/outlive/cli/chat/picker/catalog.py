@@ -24,7 +24,10 @@ class CatalogEntry(Struct, frozen=True):
 def catalog(environment: Mapping[str, str], named: Iterable[str] = ()) -> list[CatalogEntry]:
     """All models that can be used with these keys and addresses, `named` ones first. Asks local servers."""
     entries = [*map(_named, filter(None, named)), *_known(environment), *_local(environment)]
-    return list({entry.spec: entry for entry in reversed(entries)}.values())[::-1]
+    first: dict[str, CatalogEntry] = {}
+    for entry in entries:
+        first.setdefault(entry.spec, entry)
+    return list(first.values())
 
 
 def _named(spec: str) -> CatalogEntry:

@@ -8,14 +8,14 @@ from collections import deque
 from collections.abc import Iterable
 
 from outlive.context.ledger import Ledger
-from outlive.context.pages import Pages
+from outlive.context.log.pages import Pages
+from outlive.context.log.pieces import Piece
+from outlive.context.log.unit_pages import UnitPages
+from outlive.context.log.units import Unit, add_result, step_unit, user_unit
 from outlive.context.passes.lines.name_index import NameIndex
 from outlive.context.passes.user_words import read_rules
-from outlive.context.pieces import Piece
 from outlive.context.policy import SMALLEST_WORDS
 from outlive.context.tokens import estimate
-from outlive.context.unit_pages import UnitPages
-from outlive.context.units import Unit, add_result, step_unit, user_unit
 from outlive.events import (
     AssistantSaid,
     Checkpointed,

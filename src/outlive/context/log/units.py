@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from outlive.context.pieces import Piece, call_text, make_piece, object_piece
+from outlive.context.log.pieces import Piece, call_text, make_piece, object_piece
 from outlive.context.tokens import BLOCK_TOKENS, IMAGE_TOKENS
 from outlive.events import AssistantSaid, StateShown, ToolFinished, UserSaid
 from outlive.messages import (

@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Sequence
 
-from outlive.context.units import Unit
+from outlive.context.log.units import Unit
 
 
 class UnitPages:

@@ -18,7 +18,7 @@ from operator import attrgetter
 from msgspec import Struct
 
 from outlive.context.errors import UnknownHandle
-from outlive.context.pieces import Piece, describe_object
+from outlive.context.log.pieces import Piece, describe_object
 from outlive.context.tokens import estimate
 from outlive.messages import Image, Opaque
 

@@ -1,0 +1,1 @@
+"""The log as the engine sees it: units, pieces, and pages with handles."""
