@@ -155,7 +155,7 @@ def test_compression_survival_from_start_to_end(lessons: Any) -> None:
     page.get_by_role("slider", name="Window").fill("20000")
     todo.get_by_text("Nothing of it is in the window.").wait_for()
     assert tasks.get_by_role("listitem").count() == 6
-    finish_step(page, "the to-do list has left the window", "What left can be had back")
+    finish_step(page, "the to-do list has left the window", "What left can be recalled")
 
     facts.get_by_role("listitem").filter(has_text="The to-do list").get_by_text("left; a handle").wait_for()
     facts.get_by_role("button", name=re.compile("^Recall @h4")).click()

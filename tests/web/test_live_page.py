@@ -131,7 +131,8 @@ def test_a_long_answer_streams_inside_of_the_conversation_without_layout_jumps(
         talk.at_rest()
         assert field.bounding_box() == place
         at_end = "box => box.scrollHeight - box.scrollTop - box.clientHeight < 5"
-        page.wait_for_function(at_end, arg=box.element_handle())
+        while not page.evaluate(at_end, box.element_handle()):
+            pass
         assert page.evaluate("window.shifts.reduce((sum, one) => sum + one, 0)") < MOST_SHIFT
         page.context.close()
 

@@ -37,7 +37,7 @@ def test_a_dropped_transcript_shows_policies_passes_and_misses_and_a_smaller_win
     slider = page.get_by_label("Window in tokens")
     slider.focus()
     page.keyboard.press("Home")
-    page.get_by_role("region", name="Passes").get_by_text("Turn").first.wait_for()
+    page.get_by_role("region", name="Passes").get_by_text("Before message").first.wait_for()
     page.get_by_role("region", name="Recorded cache misses").get_by_text("misses paid for").wait_for()
     page.get_by_role("region", name="Policies side by side").get_by_role("button", name="lean").focus()
     page.keyboard.press("Enter")

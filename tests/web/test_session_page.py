@@ -191,7 +191,7 @@ def test_older_items_come_when_they_are_asked_for(page: Any, server: WebServer, 
     store_in(tmp_path).replace("long", long_log(2_000))
     open_session(page, server, "long")
     page.get_by_role("button", name=re.compile("Show older")).click()
-    page.wait_for_function("document.querySelectorAll('article.item').length > 60")
+    page.locator("article.item").nth(60).wait_for()
 
 
 def test_a_search_leads_to_the_event(page: Any, server: WebServer, tmp_path: Path) -> None:

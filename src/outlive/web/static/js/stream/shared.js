@@ -66,9 +66,9 @@ export class SharedStream {
         return false;
       }
       for await (const { event, data } of messages(response.body, heard)) this.#take(event, data);
-      if (this.#topics.size) this.report("offline");
     } catch {
-      if (this.#topics.size) this.report("offline");
+      // a stream that was open is opened again before anybody is told
+      if (this.#topics.size && this.#id === null) this.report("offline");
     } finally {
       clearTimeout(timer);
     }
