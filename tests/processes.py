@@ -9,11 +9,11 @@ from typing import Any
 from tests.engines import ROOT, worker_environment
 
 
-def at_once(url: str, jobs: Sequence[tuple[str, str]]) -> list[Any]:
-    """Run each (job, argument) of `tests.workers` in a process of its own; their results, in this order."""
+def at_once(url: str, jobs: Sequence[tuple[str, str]], *, module: str = "tests.workers") -> list[Any]:
+    """Run each (job, argument) of a module in a process of its own; their results, in this order."""
     workers = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.workers", job, url, argument],
+            [sys.executable, "-m", module, job, url, argument],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

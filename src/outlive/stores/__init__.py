@@ -1,7 +1,7 @@
-"""Where state is kept. `open_stores` turns a URL into the stores of tasks, session logs and memories.
+"""Where state is kept. `open_stores` turns a URL into the stores of tasks, session logs, memories and fleets.
 
-`tasks.protocol`, `logs.protocol` and `memories.protocol` define what a store does; each has one engine for files and
-one for SQL databases.
+The `protocol` of each room defines what a store does. Tasks, logs and memories have one engine for files and one for
+SQL databases; the documents of a fleet are always in a database, beside files in one of their own.
 """
 
 import os
@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
+    from outlive.stores.fleet.protocol import FleetStore
     from outlive.stores.logs.protocol import LogStore
     from outlive.stores.memories.protocol import MemoryStore
     from outlive.stores.sql.database import Database
@@ -92,9 +93,20 @@ class Stores:
         place = ((self._home or home_folder()) / "memory").resolve()  # a link in the home is the user's own
         return FileMemoryStore(place, scope="user", durability=self._durability, clock=self._clock)
 
+    @cached_property
+    def fleet(self) -> "FleetStore":
+        """The documents that workers share; for files, in a SQLite file in the local part of the tasks' folder."""
+        if self._files is not None:
+            from outlive.stores.fleet.folder import FolderFleetStore
+
+            return FolderFleetStore(self._files, durability=self._durability, clock=self._clock)
+        from outlive.stores.fleet.sql import SQLFleetStore
+
+        return SQLFleetStore(self._database(), clock=self._clock)
+
     def close(self) -> None:
         """Close the stores that were opened."""
-        for name in ("tasks", "logs", "memories", "user_memories"):
+        for name in ("tasks", "logs", "fleet", "memories", "user_memories"):
             if store := self.__dict__.pop(name, None):
                 store.close()
 

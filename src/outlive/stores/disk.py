@@ -15,7 +15,7 @@ LOCK_TIMEOUT_SECONDS = 60.0
 MAX_FILE_BYTES = 512 * 2**20
 """Largest file that is read whole."""
 _BLOCK_BYTES = 64 * 1024
-_GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
+_GITIGNORE = b"# Locks, derived data and the workers of outlive. Do not commit them.\n.local/\n"
 _GITATTRIBUTES = b"history.jsonl merge=union\n"
 _IGNORE_EVERYTHING = (
     b"# Sessions may hold anything that was said or printed. Remove the next line to commit them.\n*\n"

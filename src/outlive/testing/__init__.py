@@ -1,13 +1,15 @@
 """Public test tools: conformance suites for stores, a simulator of the model APIs, a scripted model.
 
-Test your own engine with `TaskStoreConformance`, `LogStoreConformance` or `MemoryStoreConformance`; `tasks/`,
-`log_store.py` and `memory_store.py` say how. Test an agent against `Simulator`, a strict double of the Anthropic and
-OpenAI chat APIs, or drive one with `ScriptedModel`. Both play steps made of `say`, `call`, `calls` and `think`.
+Test your own engine with `TaskStoreConformance`, `LogStoreConformance`, `MemoryStoreConformance` or
+`FleetStoreConformance`; `tasks/`, `log_store.py`, `memory_store.py` and `fleet_store.py` say how. Test an agent
+against `Simulator`, a strict double of the Anthropic and OpenAI chat APIs, or drive one with `ScriptedModel`. Both
+play steps made of `say`, `call`, `calls` and `think`.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from outlive.testing.fleet_store import FleetStoreConformance as FleetStoreConformance
     from outlive.testing.log_store import LogStoreConformance as LogStoreConformance
     from outlive.testing.memory_store import MemoryStoreConformance as MemoryStoreConformance
     from outlive.testing.scripted import ScriptedModel as ScriptedModel
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Clock": "tasks",
     "Fault": "simulator",
+    "FleetStoreConformance": "fleet_store",
     "LogStoreConformance": "log_store",
     "MemoryStoreConformance": "memory_store",
     "ScriptedModel": "scripted",
@@ -33,7 +36,7 @@ _HOME = {
     "say": "simulator",
     "think": "simulator",
 }
-_NEED_PYTEST = {"tasks", "log_store", "memory_store"}
+_NEED_PYTEST = {"tasks", "log_store", "memory_store", "fleet_store"}
 """Modules with assertions; only these need pytest."""
 
 __all__ = [*_HOME]

@@ -121,6 +121,14 @@ class Database(Protocol):
     def high_water(self, connection: Connection) -> int:
         """The last id given out; negative if the stored value is not a number."""
 
+    def transaction(self, connection: Connection) -> str:
+        """Identifies a transaction that has written, for `committed`."""
+        return ""
+
+    def committed(self, connection: Connection, transaction: str) -> bool:
+        """Whether a transaction that has ended took effect. Only asked where a commit can be in doubt."""
+        return False
+
     def announce(self, connection: Connection) -> None:
         """Wake watchers once this transaction is committed, unless they poll."""
         return

@@ -152,6 +152,17 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("0005_memory_token", ("CREATE TABLE outlive_memory_token (token TEXT NOT NULL)",)),
+    (
+        "0006_fleet",
+        (
+            """CREATE TABLE outlive_fleet (
+                kind TEXT NOT NULL,
+                id TEXT NOT NULL,
+                form BYTEA NOT NULL,
+                PRIMARY KEY (kind, id)
+            )""",
+        ),
+    ),
 )
 
 

@@ -110,6 +110,18 @@ class PostgresDatabase(Database):
         last, called = connection.rows("SELECT last_value, is_called FROM outlive_task_ids")[0]
         return int(last) if called else 0
 
+    def transaction(self, connection: Connection) -> str:
+        return str(connection.first("SELECT pg_current_xact_id()::text"))
+
+    def committed(self, connection: Connection, transaction: str) -> bool:
+        # A standby that was promoted may not have got as far as this transaction, and pg_xact_status refuses those.
+        status = connection.first(
+            "SELECT CASE WHEN CAST(:id AS xid8) < pg_snapshot_xmax(pg_current_snapshot()) "
+            "THEN pg_xact_status(CAST(:id AS xid8)) END",
+            id=transaction,
+        )
+        return bool(status == "committed")
+
     def announce(self, connection: Connection) -> None:
         connection.run(f"NOTIFY {_CHANNEL}")
 

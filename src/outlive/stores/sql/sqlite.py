@@ -25,7 +25,8 @@ T = TypeVar("T")
 
 _BUSY_SECONDS = 60.0
 _CACHE_KIB = 32 * 1024
-_MEMORY = ":memory:"
+MEMORY = Path(":memory:")
+"""A database that is gone once it is closed."""
 _READ = "BEGIN"
 _REMEDIES = {
     "SQLITE_FULL": "the disk is full; free some space and try again",
@@ -100,11 +101,11 @@ class SQLiteDatabase(Database):
         self._transaction("BEGIN EXCLUSIVE", work)
 
     def blank(self) -> "SQLiteDatabase | None":
-        if self.path.name != _MEMORY:
+        if self.path != MEMORY:
             try:
                 self.path.stat()
             except FileNotFoundError:
-                return SQLiteDatabase(Path(_MEMORY)) if self.path.parent.is_dir() else None
+                return SQLiteDatabase(MEMORY) if self.path.parent.is_dir() else None
             except OSError:
                 return None  # opening it says what is wrong
         return None
@@ -122,7 +123,7 @@ class SQLiteDatabase(Database):
     def now(self, connection: Connection) -> datetime:
         """The current time; a write also checks the file system's clock, a read touches nothing."""
         writing = isinstance(connection, _Connection) and connection.writing
-        return store_time(self.path) if writing and self.path.name != _MEMORY else machine_time()
+        return store_time(self.path) if writing and self.path != MEMORY else machine_time()
 
     def new_ids(self, connection: Connection, count: int) -> Sequence[int]:
         last = self.high_water(connection)
@@ -177,7 +178,7 @@ class SQLiteDatabase(Database):
                 f"{self.url}: the folder {self.path.parent} does not exist; make it, or name another file"
             )
         _refuse_irregular(self.path)
-        if self.path.name != _MEMORY:
+        if self.path != MEMORY:
             own_file(self.path)
         raw = sqlite3.connect(
             self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256

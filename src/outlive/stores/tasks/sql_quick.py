@@ -6,7 +6,14 @@ from pathlib import Path
 from outlive.regular import UnusableFile, refuse_irregular
 from outlive.stores.locations import path_of
 
-SCHEMA = ("0001_tasks", "0002_sessions", "0003_memories", "0004_memory_changes", "0005_memory_token")
+SCHEMA = (
+    "0001_tasks",
+    "0002_sessions",
+    "0003_memories",
+    "0004_memory_changes",
+    "0005_memory_token",
+    "0006_fleet",
+)
 """The migrations that the statement was written for; a test compares them with those of today."""
 
 _READY = """
