@@ -17,9 +17,10 @@ from outlive.agent.commands.started import StartedCommands
 from outlive.events import AssistantSaid, Forked, Process, ToolFinished, ToolStarted, decode
 from outlive.messages import ToolCall
 from outlive.stores import open_stores
+from outlive.stores.machine import machine
 from outlive.tasks.graph import TaskGraph
 from outlive.testing import ScriptedModel, call, calls, say
-from outlive.tools.processes.process_table import identify, living, machine
+from outlive.tools.processes.process_table import identify, living
 from tests.context.wire import shown
 
 

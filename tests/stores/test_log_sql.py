@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from outlive.stores import open_stores
-from outlive.stores.logs import sql as sql_log
+from outlive.stores.logs import leases
 from outlive.stores.logs.blobs import BLOB_MIN_CHARS
 from outlive.stores.logs.protocol import SessionBusy, SessionTooLarge
 from outlive.stores.logs.sql import SQLLogStore
@@ -45,7 +45,7 @@ def test_a_writer_on_another_machine_is_waited_for(logs: SQLLogStore, monkeypatc
     far.append([started("s")])
     with pytest.raises(SessionBusy, match="on elsewhere"):
         logs.writer("s")
-    monkeypatch.setattr(sql_log, "WRITER_TIMEOUT_SECONDS", 0.0)
+    monkeypatch.setattr(leases, "WRITER_TIMEOUT_SECONDS", 0.0)
     near = logs.writer("s")
     near.append([note(2)])
     with pytest.raises(SessionBusy, match="taken over"):
@@ -122,10 +122,10 @@ def test_a_wrong_clock_does_not_take_a_session_from_another_machine(
 
 def test_a_writer_that_was_heard_in_the_future_is_gone() -> None:
     now = 1_800_000_000.0
-    assert sql_log.is_alive("theirs 1 token", now - 5, now)
-    assert sql_log.is_alive("theirs 1 token", now + 5, now)
-    assert not sql_log.is_alive("theirs 1 token", now + YEAR, now)
-    assert not sql_log.is_alive("theirs 1 token", now - YEAR, now)
+    assert leases.is_alive("theirs 1 token", now - 5, now)
+    assert leases.is_alive("theirs 1 token", now + 5, now)
+    assert not leases.is_alive("theirs 1 token", now + YEAR, now)
+    assert not leases.is_alive("theirs 1 token", now - YEAR, now)
 
 
 def test_each_append_says_that_the_writer_is_still_there(logs: SQLLogStore) -> None:
@@ -141,4 +141,4 @@ def test_a_writer_of_another_user_is_alive(monkeypatch: pytest.MonkeyPatch) -> N
         raise PermissionError
 
     monkeypatch.setattr("os.kill", refused)
-    assert sql_log.is_alive(f"{socket.gethostname()} 1 token", 0.0, 1.0)
+    assert leases.is_alive(f"{socket.gethostname()} 1 token", 0.0, 1.0)

@@ -167,14 +167,14 @@ class AgentFactory:
         wanted = {"OUTLIVE_THINKING": thinking} if thinking else {}
         return self.dotenv.environment() | wanted | ({EFFORT: effort} if effort else {})
 
-    def open(self, session: str | None = None, *, asker: Asker | None = None) -> Runtime:
-        """Open an agent in a new session, or in the session with that id."""
+    def open(self, session: str | None = None, *, asker: Asker | None = None, take_over: bool = False) -> Runtime:
+        """Open an agent in a new session, or in the session with that id; `take_over` fences out who has it open."""
         self.settings.rules(self.options.allow, self.options.deny)  # a wrong one is refused before there is a session
         with ExitStack() as undo:
             memories = self._memories()
             undo.callback(memories.close)
             model = self._model or self.resolve_model()
-            opened = self._resume(session, model) if session else self._start(model)
+            opened = self._resume(session, model, take_over=take_over) if session else self._start(model)
             undo.callback(opened.close)
             orphans = orphans_of(opened.id, opened.started, self.logs) if session else []
             interrupted = any(call.name.startswith("task_") for call in opened.engine.history.waiting)
@@ -200,10 +200,14 @@ class AgentFactory:
         keep_window(session, model)
         return session
 
-    def _resume(self, id: str, model: Model) -> Session:
+    def _resume(self, id: str, model: Model, *, take_over: bool = False) -> Session:
         options = self._session_options(model)
         session = Session.resume(
-            self.logs, id, window_of=lambda events: self.context_window(model, events).tokens, **options
+            self.logs,
+            id,
+            take_over=take_over,
+            window_of=lambda events: self.context_window(model, events).tokens,
+            **options,
         )
         keep_window(session, model)
         for call in filter(is_writing, session.engine.history.waiting):

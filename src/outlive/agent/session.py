@@ -100,14 +100,16 @@ class Session(SessionLog):
         store: LogStore,
         id: str,
         *,
+        take_over: bool = False,
         window_of: Callable[[Sequence[Event]], int] | None = None,
         **options: Unpack[SessionOptions],
     ) -> Self:
         """Resume a session: state, view and handles are rebuilt from its log alone.
 
-        `window_of` finds the window from the logged events.
+        `window_of` finds the window from the logged events. With `take_over`, a process that has the session open is
+        fenced out.
         """
-        writer = store.writer(id)
+        writer = store.writer(id, take_over=take_over)
         try:
             log = full_log(store, id)
             if window_of is not None:

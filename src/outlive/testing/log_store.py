@@ -10,6 +10,7 @@ processes would. This suite does not test crashes, which depend on the engine.
 """
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
@@ -43,6 +44,7 @@ from outlive.stores.logs.protocol import (
     UnknownSession,
 )
 from outlive.stores.logs.reading import full_log
+from outlive.stores.machine import machine_name
 
 OpenLogs: TypeAlias = Callable[[], LogStore]
 
@@ -181,6 +183,71 @@ class LogStoreConformance:
             writer.append([note(2)])
         with logs.writer("s") as again:
             again.append([note(2)])
+
+    # -- leases
+
+    def test_epochs_grow_with_each_writer(self, logs: LogStore, other: LogStore) -> None:
+        epochs = []
+        with logs.create("s") as writer:
+            writer.append([started("s")])
+            epochs.append(writer.epoch)
+        for store in (logs, other, logs):
+            with store.writer("s") as writer:
+                epochs.append(writer.epoch)
+        first, second = logs.writer("s"), other.writer("s", take_over=True)
+        epochs += [first.epoch, second.epoch]
+        first.close()
+        second.close()
+        assert epochs == [1, 2, 3, 4, 5, 6]
+
+    def test_the_lease_tells_who_has_a_session_open(self, logs: LogStore, other: LogStore) -> None:
+        with pytest.raises(UnknownSession):
+            other.lease("s")
+        with logs.create("s") as writer:
+            writer.append([started("s")])
+            lease = other.lease("s")
+            assert lease is not None
+            assert (lease.pid, lease.epoch, lease.alive) == (os.getpid(), 1, True)
+            assert lease.machine == machine_name()
+            assert lease.heard > 0
+            writer.renew()
+            again = other.lease("s")
+            assert again is not None
+            assert again.heard >= lease.heard
+        assert other.lease("s") is None
+
+    def test_a_writer_that_was_taken_over_changes_nothing(self, logs: LogStore, other: LogStore) -> None:
+        old = logs.create("s")
+        old.append([started("s"), note(2, "acknowledged")])
+        with other.writer("s", take_over=True) as new:
+            for events in ([note(3, "too late")], [note(4), note(5)]):
+                with pytest.raises(SessionBusy, match="taken over"):
+                    old.append(events)
+            with pytest.raises(SessionBusy, match="taken over"):
+                old.renew()
+            new.append([note(3, "goes on")])
+            old.close()
+            lease = other.lease("s")
+            assert lease is not None
+            assert (lease.epoch, lease.alive) == (2, True)
+            new.renew()
+            new.append([note(4)])
+        assert logs.read("s").events == (started("s"), note(2, "acknowledged"), note(3, "goes on"), note(4))
+        assert logs.read("s").damage == ()
+
+    def test_taking_over_what_nobody_has_is_opening_it(self, logs: LogStore, other: LogStore) -> None:
+        create(logs, "s", started("s"))
+        with other.writer("s", take_over=True) as writer:
+            writer.append([note(2)])
+        assert [event.id for event in logs.read("s").events] == [1, 2]
+        with pytest.raises(UnknownSession):
+            logs.writer("nobody", take_over=True)
+
+    def test_a_closed_writer_renews_nothing(self, logs: LogStore) -> None:
+        writer = logs.create("s")
+        writer.close()
+        with pytest.raises(StoreError):
+            writer.renew()
 
     def test_sessions_do_not_disturb_each_other(self, logs: LogStore, other: LogStore) -> None:
         with logs.create("a") as one, other.create("b") as two:

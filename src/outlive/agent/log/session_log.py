@@ -133,6 +133,13 @@ class SessionLog:
         self._writer = writer
         self._take(new)
 
+    def renew_lease(self) -> None:
+        """Say that the session is still in use, while nothing is logged. Safe in any thread.
+
+        Raises SessionBusy if it was taken over.
+        """
+        self._writer.renew()
+
     def close(self) -> None:
         self._writer.close()
 

@@ -11,10 +11,14 @@ class Buffer:
 
     def __init__(self, session: str) -> None:
         self.session = session
+        self.epoch = 0
         self.events: list[Event] = []
 
     def append(self, events: Sequence[Event]) -> None:
         self.events.extend(events)
+
+    def renew(self) -> None:
+        """Do nothing."""
 
     def close(self) -> None:
         """Do nothing."""

@@ -1,13 +1,16 @@
 """Session logs as files: `.transcripts/<session>.jsonl`, one event a line, append-only.
 
 A line that a dying writer left unfinished is ended by the next writer and stays where it is. The kernel's lock on the
-file keeps out a second writer and is released when its process dies.
+file keeps out a second writer and is released when its process dies. A living writer is taken over by putting a copy
+in the place of its file: it looks before and after each append whether it still has the one that counts.
 """
 
 import fcntl
 import os
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +22,15 @@ from outlive.regular import UnusableFile, open_regular, open_to_read
 from outlive.stores.disk import append, errors_named, last_lines, private_folder, sync_folder
 from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
 from outlive.stores.logs.blob_files import Blobs
+from outlive.stores.logs.file_lease import (
+    finish_copy,
+    folder_lock,
+    lease_path,
+    put_copy_in_place,
+    read_lease,
+    write_lease,
+)
+from outlive.stores.logs.leases import taken_over
 from outlive.stores.logs.lines import MAX_LINE_BYTES, LineReader, decoded, refuse_too_large, session_info, to_lines
 from outlive.stores.logs.names import file_name, session_of
 from outlive.stores.logs.protocol import (
@@ -27,6 +39,7 @@ from outlive.stores.logs.protocol import (
     SessionBusy,
     SessionExists,
     SessionInfo,
+    SessionLease,
     SessionReplaced,
     UnknownSession,
 )
@@ -81,7 +94,8 @@ class FileLogStore:
     def state(self) -> Mapping[str, object]:
         with errors_named("reading", self.folder):
             entries = os.scandir(self.folder) if self.folder.is_dir() else ()
-            return {session_of(entry.name) or entry.name: _size_and_time(entry) for entry in entries}
+            named = (entry for entry in entries if not entry.name.startswith("."))
+            return {session_of(entry.name) or entry.name: _size_and_time(entry) for entry in named}
 
     def tail(self, session: str) -> "FileLogTail":
         path = self.path(session)
@@ -93,6 +107,10 @@ class FileLogStore:
         return FileLogTail(session, path, file, LineReader(self.blobs.get))
 
     def has_writer(self, session: str) -> bool:
+        lease = self.lease(session)
+        return lease is not None and lease.alive
+
+    def lease(self, session: str) -> SessionLease | None:
         path = self.path(session)
         with errors_named("reading", path):
             try:
@@ -100,7 +118,14 @@ class FileLogStore:
             except FileNotFoundError:
                 raise self._unknown(session) from None
             with file:
-                return _is_locked(file.fileno())
+                alive = _is_locked(file.fileno())
+                heard = os.fstat(file.fileno()).st_mtime
+        found = read_lease(path)
+        if not alive and not found.pid:
+            return None
+        with suppress(FileNotFoundError):
+            heard = max(heard, lease_path(path).lstat().st_mtime)
+        return SessionLease(found.owner, found.machine, found.pid, found.epoch, heard, alive)
 
     def create(self, session: str) -> "FileLogWriter":
         path = self.path(session)
@@ -114,14 +139,29 @@ class FileLogStore:
                 sync_folder(self.folder)
         return FileLogWriter(self, session, path, descriptor)
 
-    def writer(self, session: str) -> "FileLogWriter":
+    def writer(self, session: str, *, take_over: bool = False) -> "FileLogWriter":
         path = self.path(session)
         with errors_named("opening", path):
             try:
-                descriptor = open_regular(path, _APPEND)
+                descriptor = self._taken(path) if take_over else open_regular(path, _APPEND)
             except FileNotFoundError:
                 raise self._unknown(session) from None
         return FileLogWriter(self, session, path, descriptor)
+
+    def _taken(self, path: Path) -> int:
+        """Open a log; if another process has it, a locked copy in its place."""
+        with folder_lock(path):
+            descriptor = open_regular(path, _APPEND)
+            try:
+                with suppress(BlockingIOError):
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return descriptor
+                copy = put_copy_in_place(path, descriptor)
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+            return copy
 
     def replace(self, session: str, events: Sequence[Event]) -> None:
         path = self.path(session)
@@ -138,9 +178,10 @@ class FileLogStore:
                 if self.durable:
                     sync_folder(self.folder)
             finally:
-                os.close(descriptor)
                 if held is not None:
                     held.close()
+                    write_lease(path, held.epoch, closed=True)
+                os.close(descriptor)
 
     def left_out(self) -> list[str]:
         return list(self._left_out)
@@ -219,20 +260,25 @@ class FileLogWriter(LogWriter):
         self.session = session
         self._path = path
         self._descriptor = descriptor
+        self._mutex = threading.Lock()
+        self.epoch = 0
         try:
             _lock(descriptor, session)
             if not _same_file(path, descriptor):
                 raise SessionBusy(f"session {session!r} was just replaced by another process; open it again")
+            with errors_named("reading", path):
+                finish_copy(path, descriptor)
             refuse_too_large(str(path), os.fstat(descriptor).st_size)
             last = next(decoded(last_lines(descriptor, longest=MAX_LINE_BYTES)), None) or _last_of_all(descriptor)
         except BaseException:
             self.close()
             raise
         self._last = last.id if last else 0
+        self.epoch = read_lease(path).epoch + 1
+        write_lease(path, self.epoch)
 
     def append(self, events: Sequence[Event]) -> None:
-        if self._descriptor < 0:
-            raise StoreError(f"session {self.session!r}: the writer was closed")
+        self._refuse_fenced()
         last = self._last
         for event in events:
             if event.id <= last:
@@ -240,12 +286,32 @@ class FileLogWriter(LogWriter):
             last = event.id
         with errors_named("appending to", self._path):
             append(self._descriptor, _joined(to_lines(events, self._store.put_blob)), durable=self._store.durable)
+        self._refuse_fenced()
         self._last = last
 
+    def renew(self) -> None:
+        with self._mutex:
+            self._refuse_fenced()
+            with suppress(OSError):
+                os.utime(lease_path(self._path), follow_symlinks=False)
+
     def close(self) -> None:
-        if self._descriptor >= 0:
+        with self._mutex:
+            if self._descriptor < 0:
+                return
+            with suppress(OSError), folder_lock(self._path):
+                if self.epoch and _same_file(self._path, self._descriptor):
+                    write_lease(self._path, self.epoch, closed=True)
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def _refuse_fenced(self) -> None:
+        """Refuse to go on if another writer put its copy in the place of our file."""
+        if self._descriptor < 0:
+            raise StoreError(f"session {self.session!r}: the writer was closed")
+        if not _same_file(self._path, self._descriptor):
+            lease = read_lease(self._path)
+            raise taken_over(self.session, lease.owner, lease.machine)
 
 
 def _lock(descriptor: int, session: str) -> None:

@@ -86,14 +86,40 @@ class SessionInfo(msgspec.Struct, frozen=True):
         return not self.title and not self.forked_from
 
 
+class SessionLease(msgspec.Struct, frozen=True):
+    """Who has a session open."""
+
+    owner: str
+    """The name of the worker or user; empty if unknown."""
+    machine: str
+    pid: int
+    epoch: int
+    """Grows by one with each writer of the session; 0 if the writer is older than epochs."""
+    heard: float
+    """When it last appended or renewed, by the store's clock."""
+    alive: bool
+    """False if its process is gone or was silent for too long: the next writer replaces it."""
+
+
 class LogWriter(Protocol):
     """The one writer of a session. Hold it as long as the session is open."""
 
     session: str
+    epoch: int
+    """1 for the first writer of the session. Every append carries it, and an older one is refused."""
 
     def append(self, events: Sequence[Event]) -> None:
         """Write events in order; their ids continue the log's. Returns when they are on disk, or raises and none
-        is."""
+        is.
+
+        Raises SessionBusy if the session was taken over.
+        """
+
+    def renew(self) -> None:
+        """Say that the writer is still there, for a session in which nothing happens. Safe in any thread.
+
+        Raises SessionBusy if the session was taken over.
+        """
 
     def close(self) -> None: ...
 
@@ -146,11 +172,18 @@ class LogStore(Protocol):
     def has_writer(self, session: str) -> bool:
         """Whether a process has the session open for writing. Raises UnknownSession."""
 
+    def lease(self, session: str) -> SessionLease | None:
+        """Who has the session open for writing; None if nobody has. Raises UnknownSession."""
+
     def create(self, session: str) -> LogWriter:
         """Begin a log. Raises SessionExists."""
 
-    def writer(self, session: str) -> LogWriter:
-        """Continue a log. At most one writer can append; others get SessionBusy."""
+    def writer(self, session: str, *, take_over: bool = False) -> LogWriter:
+        """Continue a log. At most one writer can append; others get SessionBusy.
+
+        With `take_over` the present writer is fenced out, even if it is alive: the log has all that it acknowledged,
+        and nothing that it appends from now on.
+        """
 
     def replace(self, session: str, events: Sequence[Event]) -> None:
         """Replace a whole log atomically: for derived logs (a replay), never for real ones."""

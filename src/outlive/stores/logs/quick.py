@@ -34,17 +34,17 @@ def append_words(root: Path, session: str, words: str, *, folder: str, now: floa
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             last = _last_event(path, descriptor)
-            if last is None:
+            if last is None or path.with_name(f".{path.name}.old").exists():  # a takeover that is not finished
                 return False
             events = [] if last else [_started(session, folder, now)]
             last = last or 1
             events.append({"type": "user_queued", "id": last + 1, "time": now, "parent": last, "text": words})
             append(descriptor, b"".join(map(_line, events)), durable=durable)
+            return _in_place(path, descriptor)
         except (BlockingIOError, UnicodeEncodeError):
             return False
         finally:
             os.close(descriptor)
-    return True
 
 
 def _opened(path: Path, *, durable: bool) -> int:
@@ -59,8 +59,8 @@ def _opened(path: Path, *, durable: bool) -> int:
 
 def _last_event(path: Path, descriptor: int) -> int | None:
     """The id of the last event, 0 in an empty file; None if the file was replaced or cannot be read."""
-    held, found = os.fstat(descriptor), path.lstat()
-    if (found.st_dev, found.st_ino) != (held.st_dev, held.st_ino) or held.st_size > MAX_LOG_BYTES:
+    size = os.fstat(descriptor).st_size
+    if not _in_place(path, descriptor) or size > MAX_LOG_BYTES:
         return None
     for line in last_lines(descriptor, longest=MAX_LINE_BYTES):
         try:
@@ -69,7 +69,13 @@ def _last_event(path: Path, descriptor: int) -> int | None:
             continue
         if isinstance(event, dict) and type(event.get("id")) is int:
             return int(event["id"])
-    return None if held.st_size else 0
+    return None if size else 0
+
+
+def _in_place(path: Path, descriptor: int) -> bool:
+    """Whether an open file still is the one at the path: another writer may have put a copy there."""
+    held, found = os.fstat(descriptor), path.lstat()
+    return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
 
 
 def _started(session: str, folder: str, now: float) -> dict[str, object]:

@@ -1,13 +1,10 @@
 """Session logs in a SQL database: one row per event, one row per large text.
 
-The row of a session names its writer, and only that writer can append. A writer whose process is gone is replaced by
-the next one, so no lock has to be broken after a crash.
+The row of a session names its writer and counts its writers (the epoch); only the last one can append. A writer whose
+process is gone is replaced by the next one, so no lock has to be broken after a crash.
 """
 
 import hashlib
-import os
-import secrets
-import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -15,14 +12,15 @@ from typing import Any, TypeVar
 from outlive.errors import StoreError
 from outlive.events import Event
 from outlive.stores.logs.blobs import verified
+from outlive.stores.logs.leases import is_alive, new_writer, open_elsewhere, owner_here, parts, taken_over
 from outlive.stores.logs.lines import LineReader, decoded, refuse_too_large, session_info, to_lines
 from outlive.stores.logs.names import file_name
 from outlive.stores.logs.protocol import (
     Log,
     LogWriter,
-    SessionBusy,
     SessionExists,
     SessionInfo,
+    SessionLease,
     SessionReplaced,
     UnknownSession,
 )
@@ -31,12 +29,13 @@ from outlive.stores.sql.migrations import bring_up_to_date
 
 T = TypeVar("T")
 
-WRITER_TIMEOUT_SECONDS = 900.0
-"""A writer on another machine counts as gone after this much silence."""
 _HEAD_EVENTS = 40
 """Events that are read to describe a session in a list."""
-_BEGIN = "INSERT INTO outlive_sessions (id, writer, heard) VALUES (:id, :writer, :now)"
-_HOLD = "UPDATE outlive_sessions SET writer = :writer, heard = :now WHERE id = :id"
+_BEGIN = """INSERT INTO outlive_sessions (id, writer, heard, owner, epoch)
+    VALUES (:id, :writer, :now, :owner, :epoch)"""
+_TAKE = """UPDATE outlive_sessions SET writer = :writer, heard = :now, owner = :owner, epoch = :epoch
+    WHERE id = :id"""
+_HEARD = "UPDATE outlive_sessions SET heard = :now WHERE id = :id"
 _FREE = "UPDATE outlive_sessions SET writer = '' WHERE id = :id AND writer = :writer"
 _KEEP = "INSERT INTO outlive_blobs (id, data) VALUES (:id, :data) ON CONFLICT (id) DO UPDATE SET data = excluded.data"
 _INSERT = "INSERT INTO outlive_session_events (session, id, time, body) VALUES (:session, :id, :time, :body)"
@@ -76,9 +75,16 @@ class SQLLogStore:
         return SQLLogTail(self, session)
 
     def has_writer(self, session: str) -> bool:
-        def work(connection: Connection) -> bool:
+        lease = self.lease(session)
+        return lease is not None and lease.alive
+
+    def lease(self, session: str) -> SessionLease | None:
+        def work(connection: Connection) -> SessionLease | None:
             self._known(connection, session)
-            return _living_writer(connection, session, self._now(connection)) is not None
+            writer, heard, epoch, owner = _row(connection, session)
+            if not writer:
+                return None
+            return SessionLease(owner, *parts(writer), epoch, heard, is_alive(writer, heard, self._now(connection)))
 
         return self._read(work)
 
@@ -104,23 +110,26 @@ class SQLLogStore:
         me = new_writer()
 
         def work(connection: Connection) -> None:
-            connection.run(f"{_BEGIN} ON CONFLICT (id) DO NOTHING", id=session, writer=me, now=self._now(connection))
+            begin = {"id": session, "writer": me, "now": self._now(connection), "owner": owner_here(), "epoch": 1}
+            connection.run(f"{_BEGIN} ON CONFLICT (id) DO NOTHING", **begin)
             if _writer(connection, session) != me:
                 raise SessionExists(f"there is a session {session!r} already in {self.url}")
 
         self._write(work, landed=lambda connection: _writer(connection, session) == me)
-        return SQLLogWriter(self, session, me)
+        return SQLLogWriter(self, session, me, 1)
 
-    def writer(self, session: str) -> "SQLLogWriter":
-        me = new_writer()
+    def writer(self, session: str, *, take_over: bool = False) -> "SQLLogWriter":
+        me, epoch = new_writer(), 0
 
         def work(connection: Connection) -> None:
+            nonlocal epoch
             self._known(connection, session)
-            _refuse_busy(connection, session, self._now(connection))
-            connection.run(_HOLD, id=session, writer=me, now=self._now(connection))
+            now = self._now(connection)
+            epoch = 1 + (_last_epoch(connection, session) if take_over else _free_epoch(connection, session, now))
+            connection.run(_TAKE, id=session, writer=me, now=now, owner=owner_here(), epoch=epoch)
 
         self._write(work, landed=lambda connection: _writer(connection, session) == me)
-        return SQLLogWriter(self, session, me)
+        return SQLLogWriter(self, session, me, epoch)
 
     def release(self, session: str, writer: str) -> None:
         """For a writer that closes."""
@@ -132,10 +141,11 @@ class SQLLogStore:
         me = new_writer()
 
         def work(connection: Connection) -> None:
-            _refuse_busy(connection, session, self._now(connection))
+            now = self._now(connection)
+            epoch = 1 + _free_epoch(connection, session, now)
             connection.run("DELETE FROM outlive_session_events WHERE session = :session", session=session)
             connection.run("DELETE FROM outlive_sessions WHERE id = :id", id=session)
-            connection.run(_BEGIN, id=session, writer=me, now=self._now(connection))
+            connection.run(_BEGIN, id=session, writer=me, now=now, owner=owner_here(), epoch=epoch)
             connection.run_many(_INSERT, rows)
 
         self._write(work, landed=lambda connection: _writer(connection, session) == me)
@@ -145,29 +155,34 @@ class SQLLogStore:
         """Always empty: a row is whole or missing."""
         return []
 
-    def append(self, session: str, writer: str, events: Sequence[Event]) -> None:
+    def append(self, session: str, writer: str, epoch: int, events: Sequence[Event]) -> None:
         """Append as the writer that holds the session."""
         rows = self._rows(session, events)
 
         def work(connection: Connection) -> None:
-            held = connection.first("SELECT writer FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
-            if held != writer:
-                raise SessionBusy(
-                    f"session {session!r} was taken over by another process; fork it to go on from here"
-                )
+            _refuse_fenced(connection, session, writer, epoch)
             last = _last(connection, session)
             for row in rows:
                 if row["id"] <= last:
                     raise StoreError(f"session {session!r}: event {row['id']} cannot follow event {last}")
                 last = row["id"]
             connection.run_many(_INSERT, rows)
-            connection.run(_HOLD, id=session, writer=writer, now=self._now(connection))
+            connection.run(_HEARD, id=session, now=self._now(connection))
 
         def landed(connection: Connection) -> bool:
             return _writer(connection, session) == writer and _last(connection, session) == rows[-1]["id"]
 
         if rows:
             self._write(work, landed=landed)
+
+    def renew(self, session: str, writer: str, epoch: int) -> None:
+        """Note that the writer that holds the session is still there."""
+
+        def work(connection: Connection) -> None:
+            _refuse_fenced(connection, session, writer, epoch)
+            connection.run(_HEARD, id=session, now=self._now(connection))
+
+        self._write(work)
 
     def put_blob(self, data: bytes) -> str:
         digest = hashlib.sha256(data).hexdigest()
@@ -238,15 +253,23 @@ class SQLLogTail:
 class SQLLogWriter(LogWriter):
     """Remembers the name that lets it append."""
 
-    def __init__(self, store: SQLLogStore, session: str, name: str) -> None:
+    def __init__(self, store: SQLLogStore, session: str, name: str, epoch: int) -> None:
         self._store = store
         self.session = session
+        self.epoch = epoch
         self._name = name
 
     def append(self, events: Sequence[Event]) -> None:
-        if not self._name:
+        self._store.append(self.session, self._open_name(), self.epoch, events)
+
+    def renew(self) -> None:
+        self._store.renew(self.session, self._open_name(), self.epoch)
+
+    def _open_name(self) -> str:
+        name = self._name
+        if not name:
             raise StoreError(f"session {self.session!r}: the writer was closed")
-        self._store.append(self.session, self._name, events)
+        return name
 
     def close(self) -> None:
         name, self._name = self._name, ""
@@ -255,37 +278,32 @@ class SQLLogWriter(LogWriter):
                 self._store.release(self.session, name)
 
 
-def new_writer() -> str:
-    """A unique writer name that identifies its process."""
-    return f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(8)}"
+def _row(connection: Connection, session: str, lock: str = "") -> tuple[str, float, int, str]:
+    """Writer, when it was heard, epoch and owner of a session; nobody's if there is no such session."""
+    columns = "writer, heard, epoch, owner"
+    rows = connection.rows(f"SELECT {columns} FROM outlive_sessions WHERE id = :id{lock}", id=session)
+    writer, heard, epoch, owner = rows[0] if rows else ("", 0.0, 0, "")
+    return writer, heard, epoch, owner
 
 
-def _living_writer(connection: Connection, session: str, now: float, lock: str = "") -> str | None:
-    rows = connection.rows(f"SELECT writer, heard FROM outlive_sessions WHERE id = :id{lock}", id=session)
-    return rows[0][0] if rows and rows[0][0] and is_alive(rows[0][0], rows[0][1], now) else None
+def _last_epoch(connection: Connection, session: str) -> int:
+    """Lock the session and return its epoch."""
+    return _row(connection, session, " FOR UPDATE")[2]
 
 
-def _refuse_busy(connection: Connection, session: str, now: float) -> None:
-    if writer := _living_writer(connection, session, now, " FOR UPDATE"):
-        host, process, _ = writer.split(" ")
-        raise SessionBusy(
-            f"session {session!r} is open in another process ({process} on {host})", hint="close it there, or fork it"
-        )
+def _free_epoch(connection: Connection, session: str, now: float) -> int:
+    """The same, unless a living writer has the session."""
+    writer, heard, epoch, _ = _row(connection, session, " FOR UPDATE")
+    if writer and is_alive(writer, heard, now):
+        raise open_elsewhere(session, writer)
+    return epoch
 
 
-def is_alive(writer: str, heard: float, now: float) -> bool:
-    """Whether a writer is alive. On this machine that is known; on another one, a writer that was silent for long or
-    was last heard in the future (a wrong clock) counts as gone."""
-    host, process, _ = writer.split(" ")
-    if host != socket.gethostname():
-        return abs(now - heard) < WRITER_TIMEOUT_SECONDS
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def _refuse_fenced(connection: Connection, session: str, writer: str, epoch: int) -> None:
+    """Lock the session, and refuse a writer that is not its last one."""
+    holder, _, last, owner = _row(connection, session, " FOR UPDATE")
+    if (holder, last) != (writer, epoch):
+        raise taken_over(session, owner, parts(holder)[0] if holder else "")
 
 
 def _writer(connection: Connection, session: str) -> str | None:

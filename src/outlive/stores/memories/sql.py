@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError
 from outlive.stores.clock import machine_time
-from outlive.stores.logs.sql import is_alive, new_writer
+from outlive.stores.logs.leases import is_alive, new_writer
 from outlive.stores.memories.protocol import MemoryReader, MemoryWriter, unread
 from outlive.stores.memories.records import (
     Memory,

@@ -163,6 +163,13 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             )""",
         ),
     ),
+    (
+        "0007_session_lease",
+        (
+            "ALTER TABLE outlive_sessions ADD COLUMN epoch ID NOT NULL DEFAULT 0",
+            "ALTER TABLE outlive_sessions ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
+        ),
+    ),
 )
 
 

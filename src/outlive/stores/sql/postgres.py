@@ -28,6 +28,8 @@ log = logging.getLogger("outlive.stores")
 
 RECONNECT_SECONDS = 60.0
 _CONNECT_SECONDS = 10
+_IDLE_SECONDS = 30
+"""A client that is silent for this long within a transaction is cut off: a frozen machine must not keep row locks."""
 _CHANNEL = "outlive_tasks"
 _EDGES_KEY = 0x6F75746C69766501
 _MIGRATE_KEY = 0x6F75746C69766502
@@ -146,6 +148,7 @@ class PostgresDatabase(Database):
                     self._conninfo, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="outlive"
                 )
                 raw.execute("SET TIME ZONE 'UTC'")
+                raw.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'".encode())
             except psycopg.OperationalError as error:
                 if time.monotonic() + pause > deadline:
                     raise StoreUnavailable(
@@ -196,7 +199,7 @@ class PostgresDatabase(Database):
                         "Nothing was changed."
                     ) from None
                 time.sleep(random.uniform(0.001, 0.02))
-            except psycopg.OperationalError as error:
+            except (psycopg.OperationalError, errors.IdleInTransactionSessionTimeout) as error:
                 if not self._lost() or time.monotonic() > deadline:
                     raise StoreUnavailable(f"{self.url}: {_reason(error)}. Nothing was changed.") from error
                 log.warning("connection to %s lost (%s); opening it again", self.url, _reason(error))

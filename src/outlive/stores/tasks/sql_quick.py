@@ -13,6 +13,7 @@ SCHEMA = (
     "0004_memory_changes",
     "0005_memory_token",
     "0006_fleet",
+    "0007_session_lease",
 )
 """The migrations that the statement was written for; a test compares them with those of today."""
 

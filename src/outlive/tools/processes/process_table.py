@@ -5,15 +5,13 @@ its boot and PID namespace. All descendants of a command carry `CALL_VARIABLE` i
 """
 
 import os
-import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from outlive.events import Process
+from outlive.stores.machine import machine
 
 CALL_VARIABLE = "OUTLIVE_CALL"
 """The environment variable with the session and call that a command runs for."""
@@ -56,16 +54,6 @@ def start_time(pid: int) -> str:
         fields = _stat(pid)
         return fields[19] if fields else ""
     return "-".join(_ps("-o", "lstart=", "-p", str(pid)).split())
-
-
-@cache
-def machine() -> str:
-    """This host, its boot, and its PID namespace."""
-    boot, names = "", ""
-    with suppress(OSError):
-        boot = _PROC.joinpath("sys/kernel/random/boot_id").read_text().strip()
-        names = os.readlink(_PROC / "self/ns/pid")
-    return " ".join(filter(None, (socket.gethostname(), boot, names)))
 
 
 def running() -> Iterator[Row]:
