@@ -289,6 +289,18 @@ class TaskGraph:
 
         return self.store.write(work)
 
+    def hold(self, ref: Ref, *, owner: str, token: int, reason: str = "") -> Task:
+        """Give up the lease but keep the task from others: `owner` has it, without a lease, until it is released."""
+        owner, note = rules.name(owner, "the owner"), rules.long_text(reason, "the reason") or None
+
+        def work(tx: TaskWriter) -> Task:
+            task = lock_one(tx, ref)
+            rules.may_act(task, owner=None, token=token, verb="hold")
+            actor = task.lease.owner if task.lease else None
+            return self._audit.save(tx, "hold", task, replace(task, owner=owner, lease=None), note=note, actor=actor)
+
+        return self.store.write(work)
+
     def complete(
         self,
         ref: Ref,

@@ -56,10 +56,14 @@ class Fit(msgspec.Struct, frozen=True):
     """The task has all of these."""
     capabilities: tuple[str, ...] | None = None
     """The task has only labels among these; None means any task fits."""
+    without: tuple[str, ...] = ()
+    """The task has none of these labels."""
 
     def suits(self, labels: Collection[str]) -> bool:
-        return set(self.labels) <= set(labels) and (
-            self.capabilities is None or set(labels) <= set(self.capabilities)
+        return (
+            set(self.labels) <= set(labels)
+            and (self.capabilities is None or set(labels) <= set(self.capabilities))
+            and set(self.without).isdisjoint(labels)
         )
 
 

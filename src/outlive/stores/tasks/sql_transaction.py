@@ -251,6 +251,12 @@ class SQLTransaction:
                 "WHERE l.task = outlive_tasks.id AND l.label NOT IN :able)"
             )
             values["able"] = list(fit.capabilities)
+        if fit.without:
+            conditions.append(
+                "NOT EXISTS (SELECT 1 FROM outlive_task_labels l "
+                "WHERE l.task = outlive_tasks.id AND l.label IN :without)"
+            )
+            values["without"] = list(fit.without)
         ending = ""
         if limit is not None:
             ending, values["limit"] = " LIMIT :limit", limit

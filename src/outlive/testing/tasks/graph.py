@@ -112,6 +112,9 @@ class Graph:
         assert ids(ready(store, Fit(capabilities=("db",)))) == [plain, db]
         assert ids(ready(store, Fit(labels=("db",), capabilities=("db",)))) == [db]
         assert ids(ready(store, Fit(labels=("gpu",)), limit=1)) == [both]
+        assert ids(ready(store, Fit(without=("gpu",)))) == [plain, db]
+        assert ids(ready(store, Fit(without=("gpu", "db")))) == [plain]
+        assert ids(ready(store, Fit(labels=("db",), without=("gpu",), capabilities=("db",)))) == [db]
 
     def test_a_task_with_a_lost_dependency_stays_blocked(self, store: TaskStore) -> None:
         (one, two) = add(store, "one", "two")
