@@ -386,3 +386,32 @@ def test_what_hooks_leave_in_a_folder_is_left_out_of_git(
         ["git", "-C", str(folder), "status", "--porcelain"], capture_output=True, text=True, check=True
     )
     assert found.stdout == ""
+
+
+def test_hooks_put_nothing_into_a_folder_that_is_no_project(
+    outlive: Outlive, hook: Hook, folder: Path, transcript: ClaudeTranscript
+) -> None:
+    """A folder with our files would become the project of all folders below it: a home, for example."""
+    (folder / ".git").rmdir()
+    transcript.user(f"List them. {RULES}")
+    transcript.call("toolu_1", command="list")
+    hook("UserPromptSubmit", prompt=f"List them. {RULES}")
+    assert hook(
+        "PostToolUse",
+        tool_name="Bash",
+        tool_use_id="toolu_1",
+        tool_response={"stdout": "row 7 is Ilse Varga's\n" * LARGE_CHARACTERS, "stderr": ""},
+    )
+    made = {"task": {"id": "1", "subject": "Write owners.csv"}}
+    given = {"subject": "Write owners.csv", "description": ""}
+    hook("PostToolUse", tool_name="TaskCreate", tool_input=given, tool_response=made)
+    assert "Never open the folder sealed/." in hook.context("SessionStart", source="compact")
+    assert list(folder.iterdir()) == []
+    assert ID in outlive("session", "list").out
+    assert "Ilse Varga" in outlive("recall", "@h3", "--session", ID).out
+    assert "Write owners.csv" in outlive("task", "list").out
+    assert str(folder) in outlive("where").out
+    (folder / "below").mkdir()
+    assert ID not in outlive("-C", str(folder / "below"), "session", "list").out
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    assert "Write owners.csv" in outlive("task", "list").out, "they stay in use"

@@ -66,7 +66,7 @@ def _ready(workspace: Workspace, limit: int | None) -> bytes | None:
     if url.startswith("sqlite:"):
         from outlive.stores.tasks.sql_quick import ready_json
 
-        return ready_json(url, workspace.project, limit)
+        return ready_json(url, workspace.base, limit)
     if not url.startswith("files:"):
         return None
     import msgspec

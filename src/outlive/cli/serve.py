@@ -31,7 +31,8 @@ def serve(background: bool, stop: bool, as_json: bool) -> None:
         raise click.UsageError("--ensure and --stop exclude each other")
     from outlive.clients.serve.locate import end, ensure, socket_path
 
-    workspace = Workspace.find()
+    workspace = Workspace.find(for_client=True)
+    workspace.remember_apart()
     if stop:
         if not end(socket_path(workspace)):
             echo("no server runs for this folder", err=True)

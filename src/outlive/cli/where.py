@@ -58,7 +58,7 @@ def _store(workspace: Workspace) -> dict[str, Any]:
     source = "OUTLIVE_STORE" if workspace.chosen else str(workspace.file) if workspace.names_store else "default"
     problem = ""
     try:
-        found = {what: str(path) for what, path in places(workspace.store_url, workspace.project).items()}
+        found = {what: str(path) for what, path in places(workspace.store_url, workspace.base).items()}
     except ConfigError as error:
         found, problem = {}, str(error)
     return {"url": mask(url), "from": source, "problem": problem, **found}

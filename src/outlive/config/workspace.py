@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from outlive.config.git import is_repository, main_checkout
-from outlive.config.home import home, is_placeholder, read_settings, trusted
+from outlive.config.home import home, is_placeholder, project_folder, read_settings, remember_project, trusted
 from outlive.errors import ConfigError
 
 SETTINGS = "outlive.toml"
 CHECKOUT = (SETTINGS, ".git")
-MARKERS = (*CHECKOUT, ".tasks", ".transcripts", ".memory")
+STORES = (".tasks", ".transcripts", ".memory")
+MARKERS = (*CHECKOUT, *STORES)
 DEFAULT_STORE = "files:.tasks"
 DURABILITIES = ("full", "process")
 
@@ -28,7 +29,8 @@ class Workspace:
     """A folder and its settings.
 
     `root` is where tools work. `project` holds stores, `outlive.toml` and trust: the same folder, except in a linked
-    git worktree without an `outlive.toml` of its own, where it is the main checkout.
+    git worktree without an `outlive.toml` of its own, where it is the main checkout. `base` is where relative stores
+    are: `project`, or for sessions of other agents in a folder that is no project, a folder in the user's own.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Workspace:
     ) -> None:
         self.root = root
         self.project = project or root
+        self.base = self.project
         self.linked = linked
         """A description if `root` is a linked git worktree."""
         self.file = self.project / SETTINGS
@@ -61,13 +64,32 @@ class Workspace:
         """`full`: acknowledged means on disk. `process`: survives a crash of the process, not of the machine."""
 
     @classmethod
-    def find(cls, start: Path | None = None, *, store: str | None = None) -> "Workspace":
-        """The workspace that a folder belongs to. The store is `store`, else OUTLIVE_STORE, else that of its file."""
+    def find(
+        cls, start: Path | None = None, *, store: str | None = None, for_client: bool = False
+    ) -> "Workspace":
+        """The workspace that a folder belongs to. The store is `store`, else OUTLIVE_STORE, else that of its file.
+
+        `for_client`: another agent works there, so nothing of ours is put into a folder that is no project.
+        """
         root = _root(start or Path.cwd())
         main, linked = main_checkout(root)
         if main is not None and not _has_own_settings(root, main):
-            return cls.read(root, store=store, project=main, linked=linked)
-        return cls.read(root, store=store, linked=f"{linked}, with an {SETTINGS} of its own" if main else linked)
+            return cls.read(root, store=store, project=main, linked=linked)._placed(for_client)
+        linked = f"{linked}, with an {SETTINGS} of its own" if main else linked
+        return cls.read(root, store=store, linked=linked)._placed(for_client)
+
+    def _placed(self, for_client: bool) -> "Workspace":
+        """Choose `base`. What is in the user's own folder counts until the project has a store."""
+        if not any(_is_there(self.project / name) for name in (SETTINGS, *STORES)):
+            apart = project_folder(self.project) / "stores"
+            if apart.is_dir() or (for_client and not _is_there(self.project / ".git")):
+                self.base = apart
+        return self
+
+    def remember_apart(self) -> None:
+        """Record whose stores these are, if they are in the user's own folder."""
+        if self.base != self.project:
+            remember_project(self.project)
 
     @classmethod
     def read(
@@ -126,7 +148,7 @@ class Workspace:
         """How to open it: `open_stores(**workspace.store)`. Raises ConfigError like `store_url`."""
         weaker = self.durability != DURABILITIES[0]
         durability = DURABILITIES[0] if weaker and not self.trusted else self.durability
-        return {"url": self.store_url, "base": self.project, "durability": durability}
+        return {"url": self.store_url, "base": self.base, "durability": durability}
 
 
 def default_owner() -> str | None:

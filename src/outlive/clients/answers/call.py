@@ -56,7 +56,9 @@ class HookCall:
 
         roots = self.event.get("workspace_roots")
         folder = self.event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else ".")
-        return Workspace.find(Path(str(folder)))
+        workspace = Workspace.find(Path(str(folder)), for_client=True)
+        workspace.remember_apart()
+        return workspace
 
     @cached_property
     def stores(self) -> "Stores":
@@ -79,7 +81,7 @@ class HookCall:
         """The memories of this workspace; None if there is no folder of them, because opening them takes time."""
         from outlive.config.home import home
 
-        folders = (self.workspace.project / ".memory", home() / "memory")
+        folders = (self.workspace.base / ".memory", home() / "memory")
         if self.workspace.store_url.startswith("files:") and not any(folder.exists() for folder in folders):
             yield None
             return

@@ -27,7 +27,7 @@ class OpenLogs:
     @contextmanager
     def open(self, call: HookCall) -> Iterator[Followed]:
         """The log of the session of a call, locked against other writers. Raises SessionBusy."""
-        key = str(call.workspace.project), followed_id(call.client, call.session)
+        key = str(call.workspace.base), followed_id(call.client, call.session)
         log = self._woken(key)
         if log is None:
             log = call.new_log()

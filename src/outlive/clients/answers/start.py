@@ -18,8 +18,8 @@ def at_start(call: HookCall) -> ClientAnswer:
 
 
 def _ready_tasks(call: HookCall) -> str:
-    project = call.workspace.project
-    if not any(os.path.lexists(project / name) for name in (".tasks", "outlive.toml")):
+    workspace = call.workspace
+    if not any(map(os.path.lexists, (workspace.base / ".tasks", workspace.project / "outlive.toml"))):
         return ""
     from outlive.tasks.graph import TaskGraph
     from outlive.tasks.listing import listing

@@ -33,7 +33,7 @@ def protected_paths(workspace: Workspace) -> list[Path]:
     return [
         home(),
         *(folder / name for folder in folders for name in names),
-        *files_of(workspace.store_url, workspace.project),
+        *files_of(workspace.store_url, workspace.base),
     ]
 
 
