@@ -18,9 +18,10 @@ def answer(arguments: Sequence[str]) -> None:
     """Print the answer and end the process, or do nothing."""
     if len(arguments) == 2 and arguments[0] == "hook":
         gc.disable()  # as below
-        from outlive.clients.hook import CLIENTS, main
+        from outlive.clients import CLIENTS_WITH_HOOKS
+        from outlive.clients.hook import main
 
-        if arguments[1] in CLIENTS:
+        if arguments[1] in CLIENTS_WITH_HOOKS:
             main(arguments[1])
     asked = _understood(arguments)
     if asked is None or sys.stdout.isatty():

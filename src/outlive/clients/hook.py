@@ -14,7 +14,9 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from outlive.clients.answers import ClientAnswer, HookCall, answer
+from outlive.clients import MAX_EVENT_BYTES
+from outlive.clients.answers import ClientAnswer, HookCall, answer, takes_long
+from outlive.clients.server_socket import ask_server
 from outlive.config.home import home
 
 TYPE_CHECKING = False
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
 
     from outlive.clients.answers.open_logs import OpenLogs
 
-CLIENTS = ("claude-code", "codex", "gemini", "cursor", "kimi")
-MAX_EVENT_BYTES = 64 * 1024 * 1024
-"""Bytes of an event that are read."""
 TIME_LIMITS = {"SessionStart": 30, "SessionEnd": 30, "PreCompact": 10}
 """Seconds for an event."""
 DEFAULT_TIME_LIMIT = 8
@@ -40,7 +39,10 @@ def main(client: str) -> None:
         event = json.loads(sys.stdin.buffer.read(MAX_EVENT_BYTES))
         signal.signal(signal.SIGALRM, _late)
         signal.alarm(TIME_LIMITS.get(event.get("hook_event_name"), DEFAULT_TIME_LIMIT))
-        text = encoded(client, event, answer(HookCall(client, event)))
+        call = HookCall(client, event)
+        text = ask_server(client, event) if takes_long(call) else None
+        if text is None:
+            text = encoded(client, event, answer(call))
     except BaseException as error:  # noqa: BLE001 - an error of a hook must not stop the client
         signal.alarm(0)
         text = _failed(error, locals().get("event"))
@@ -57,11 +59,16 @@ def keep_result(arguments: "Mapping[str, Any]") -> str:
     """
     event = {name: _object(value) for name, value in arguments.items()} | {"hook_event_name": "PostToolUse"}
     own = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude", "projects").resolve()
+    if own not in Path(str(event.get("transcript_path"))).resolve().parents:
+        return ""
+    return answered_by_server("claude-code", event)
+
+
+def answered_by_server(client: str, event: "dict[str, Any]") -> str:
+    """The answer of a server that keeps the logs of its client's sessions in memory."""
     try:
-        if own not in Path(str(event.get("transcript_path"))).resolve().parents:
-            return ""
-        with closing(HookCall("claude-code", event, _open_logs().open)) as call:
-            return encoded("claude-code", event, answer(call))
+        with closing(HookCall(client, event, _open_logs().open)) as call:
+            return encoded(client, event, answer(call))
     except Exception as error:  # noqa: BLE001 - an error of a hook must not stop the client
         return _failed(error, event)
 

@@ -16,6 +16,7 @@ MAX_FILE_BYTES = 16 * MIB
 MAX_SETTINGS_BYTES = MIB
 PROJECT_PATH = "path"
 MAX_PATH_BYTES = 64 * 1024
+MAX_NAME_BYTES = 255
 
 
 def home() -> Path:
@@ -46,6 +47,12 @@ def project_folder(project: Path) -> Path:
     from hashlib import sha256
 
     return home() / "projects" / sha256(os.fsencode(project.resolve())).hexdigest()[:16]
+
+
+def apart_folder(project: Path) -> Path:
+    """Where stores of a folder are that is no project. Named by its path: a hook is to load no hash for it."""
+    name = os.fspath(project).replace("%", "%25").replace(os.sep, "%2F")
+    return home() / "folders" / (name if len(os.fsencode(name)) <= MAX_NAME_BYTES else project_folder(project).name)
 
 
 def remember_project(project: Path) -> None:

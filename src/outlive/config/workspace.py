@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from outlive.config.git import is_repository, main_checkout
-from outlive.config.home import home, is_placeholder, project_folder, read_settings, remember_project, trusted
+from outlive.config.home import apart_folder, home, is_placeholder, read_settings, remember_project, trusted
 from outlive.errors import ConfigError
 
 SETTINGS = "outlive.toml"
@@ -81,14 +81,14 @@ class Workspace:
     def _placed(self, for_client: bool) -> "Workspace":
         """Choose `base`. What is in the user's own folder counts until the project has a store."""
         if not any(_is_there(self.project / name) for name in (SETTINGS, *STORES)):
-            apart = project_folder(self.project) / "stores"
+            apart = apart_folder(self.project)
             if apart.is_dir() or (for_client and not _is_there(self.project / ".git")):
                 self.base = apart
         return self
 
     def remember_apart(self) -> None:
-        """Record whose stores these are, if they are in the user's own folder."""
-        if self.base != self.project:
+        """Record that the user has worked here, if the stores are in the user's own folder and not made yet."""
+        if self.base != self.project and not self.base.is_dir():
             remember_project(self.project)
 
     @classmethod

@@ -34,8 +34,9 @@ class Backend:
         self.tokens: dict[int, int] = {}
         """Tokens of the tasks that this server's only client holds."""
         self._started = time.time()
-        self._client_session = "" if shared else os.environ.get(CLAUDE_SESSION, "")
-        """The session of Claude Code that asks, as far as it is known."""
+        self._asking = ""
+        """The id of our log of the session that asks, as far as it is known."""
+        self.asked_by("claude-code", os.environ.get(CLAUDE_SESSION))
 
     def owner(self, *, claiming: bool) -> str:
         """The owner of the tasks that the client claims."""
@@ -46,14 +47,14 @@ class Backend:
         if not self._shared:
             self.tokens[task] = token
 
-    def asked_by(self, session: str) -> None:
-        """Take note of the session of Claude Code that this server's only client is in now."""
-        if not self._shared and session:
-            self._client_session = session
+    def asked_by(self, client: str, session: object) -> None:
+        """Take note of the session that this server's only client is in now."""
+        if not self._shared and isinstance(session, str) and session:
+            self._asking = followed_id(client, session)
 
     def asking_session(self) -> str:
         """The id of our log of the session that asks; empty if it is not known."""
-        return followed_id("claude-code", self._client_session) if self._client_session else ""
+        return self._asking
 
     @cached_property
     def workspace(self) -> Workspace:

@@ -26,6 +26,7 @@ from outlive.mcp import texts
 from outlive.mcp.backend import Backend
 from outlive.mcp.calls import TOOLS, input_schema
 from outlive.mcp.changes import Changes
+from outlive.mcp.hooks import HookSocket
 from outlive.mcp.texts import READY, STATE
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class OutliveServer:
         self.backend = Backend(store=store, shared=shared)
         self.changes = Changes(lambda: Backend(store=store))
         self._worker = ThreadPoolExecutor(1, "outlive stores")
+        self.hooks = HookSocket(self._answer_hook)
         fixed = CacheHint(ttl_ms=HOUR, scope="public")
         self.protocol: Server[Any] = Server(
             "outlive",
@@ -73,6 +75,7 @@ class OutliveServer:
 
     def close(self) -> None:
         """End subscriptions, let the call that runs finish, and close the stores."""
+        self.hooks.close()
         self.changes.close()
         with suppress(TimeoutError):
             self._worker.submit(self.backend.close).result(GRACE)
@@ -91,7 +94,7 @@ class OutliveServer:
             from outlive.clients.hook import keep_result
 
             arguments = given.arguments or {}
-            self.backend.asked_by(str(arguments.get("session_id") or ""))
+            self.backend.asked_by("claude-code", arguments.get("session_id"))
             text = await self._run(keep_result, arguments)
             return types.CallToolResult(content=[types.TextContent(text=text)])
         answer = await self._run(self._answer, given.name, given.arguments)
@@ -99,6 +102,12 @@ class OutliveServer:
         if answer.image is not None and answer.image.data:
             content.append(types.ImageContent(data=answer.image.data, mime_type=answer.image.media_type))
         return types.CallToolResult(content=content, is_error=answer.is_error)
+
+    async def _answer_hook(self, client: str, event: dict[str, Any]) -> str:
+        from outlive.clients.hook import answered_by_server
+
+        self.backend.asked_by(client, event.get("session_id"))
+        return await self._run(answered_by_server, client, event)
 
     def _answer(self, name: str, arguments: dict[str, Any] | None) -> "CallAnswer":
         from outlive.mcp.tools import call
@@ -207,5 +216,6 @@ async def _stdio(server: OutliveServer) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, leave)
     lines = anyio.wrap_file(ClientLines(sys.stdin.buffer, encoding="utf-8", errors="replace"))
+    await server.hooks.listen()
     async with stdio_server(stdin=lines) as (reading, writing):
         await server.protocol.run(reading, writing, server.protocol.create_initialization_options())

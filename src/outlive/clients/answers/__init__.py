@@ -9,7 +9,16 @@ compaction.py  before a compaction, how to summarize; after it, what must not be
 
 from outlive.clients.answers.call import ClientAnswer, HookCall
 
-__all__ = ["ClientAnswer", "HookCall", "answer"]
+__all__ = ["ClientAnswer", "HookCall", "answer", "takes_long"]
+
+
+def takes_long(call: HookCall) -> bool:
+    """Whether the answer needs stores or the log, so that a server which has them loaded is quicker."""
+    if call.name == "PostToolUse":
+        from outlive.clients.answers.result import is_kept_or_mirrored
+
+        return is_kept_or_mirrored(call)
+    return call.name in ("SessionStart", "UserPromptSubmit", "SessionEnd")
 
 
 def answer(call: HookCall) -> ClientAnswer:

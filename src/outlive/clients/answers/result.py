@@ -19,11 +19,18 @@ def to_result(call: HookCall) -> ClientAnswer:
 
         mirror(call.stores.tasks, call.client, call.session, call.event)
         return ClientAnswer()
-    text = result_text(response)
-    if len(text) < LARGE_CHARACTERS or "outlive" in str(call.event.get("tool_name")):
+    if not is_kept_or_mirrored(call):
         return ClientAnswer()
-    shown = _kept(call, text)
+    shown = _kept(call, result_text(response))
     return ClientAnswer(replacement=_shaped(response, shown)) if shown else ClientAnswer()
+
+
+def is_kept_or_mirrored(call: HookCall) -> bool:
+    """Whether a result concerns us: a large one, or a change of the client's task list."""
+    tool = str(call.event.get("tool_name"))
+    if tool in TASK_TOOLS:
+        return True
+    return len(result_text(call.event.get("tool_response"))) >= LARGE_CHARACTERS and "outlive" not in tool
 
 
 def _kept(call: HookCall, text: str) -> str:
