@@ -64,9 +64,7 @@ class Workspace:
         """`full`: acknowledged means on disk. `process`: survives a crash of the process, not of the machine."""
 
     @classmethod
-    def find(
-        cls, start: Path | None = None, *, store: str | None = None, for_client: bool = False
-    ) -> "Workspace":
+    def find(cls, start: Path | None = None, *, store: str | None = None, for_client: bool = False) -> "Workspace":
         """The workspace that a folder belongs to. The store is `store`, else OUTLIVE_STORE, else that of its file.
 
         `for_client`: another agent works there, so nothing of ours is put into a folder that is no project.
