@@ -1,6 +1,7 @@
 """outlive inside of other agents.
 
 hook.py      `outlive hook CLIENT`: one event of a client in, one answer out, whatever goes wrong
+server_socket.py  the socket at which the client's MCP server answers its hooks
 answers/     what is answered: at the start, after a compaction, to a prompt, to a large result
 mirror.py    the client's own task list in the graph
 words.py     the user's words, logged at once
