@@ -49,6 +49,7 @@ def say_here(page: Any, words: str) -> None:
 
 
 def assert_accessible(page: Any) -> None:
+    expect(page.locator(".question button:disabled")).to_have_count(0)  # the buttons work after a pause, and look so
     found = Axe().run(page, context=".composer").response["violations"]
     assert [(one["id"], one["nodes"][0]["target"]) for one in found] == []
 
