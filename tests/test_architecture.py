@@ -18,6 +18,7 @@ SOURCE = ROOT / "src"
 LINES: tuple[tuple[str, ...], ...] = (
     ("outlive", "outlive.__main__"),
     ("outlive.cli", "outlive.web", "outlive.mcp", "outlive.acp", "outlive.adapters"),
+    ("outlive.work",),
     ("outlive.options",),
     ("outlive.clients",),
     ("outlive.testing",),

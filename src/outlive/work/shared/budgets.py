@@ -1,0 +1,81 @@
+"""What the fleet has spent and what it may spend. Checked before each request, counted after it."""
+
+from collections.abc import Callable, Collection
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from outlive.limits import Limit
+from outlive.request import Request
+from outlive.work.shared.board import FleetBoard
+from outlive.work.shared.records import FleetBudget, DailySpending
+
+KINDS = ("day", "total", "task")
+"""Budgets besides `task:ID` and `label:NAME`: of each day, of all days, and of each task."""
+
+
+class TaskCosts:
+    """What one task costs the fleet."""
+
+    def __init__(self, board: FleetBoard, task: int, labels: Collection[str]) -> None:
+        self._board = board
+        self._task = task
+        self._labels = tuple(labels)
+
+    def count(self, dollars: float) -> None:
+        """Count one request."""
+
+        def work(old: DailySpending | None, now: datetime) -> DailySpending:
+            day = old or DailySpending()
+            hour = f"{now:%H}"
+            return replace(
+                day,
+                dollars=day.dollars + dollars,
+                requests=day.requests + 1,
+                hours={**day.hours, hour: day.hours.get(hour, 0.0) + dollars},
+                labels={**day.labels, **{name: day.labels.get(name, 0.0) + dollars for name in self._labels}},
+            )
+
+        self._board.change(DailySpending, today(self._board.now()), work)
+
+    def exceeded(self, on_task: float) -> str:
+        """Why no more may be spent, after so many dollars on the task; else empty."""
+        budgets = self._board.all(FleetBudget)
+        if not budgets:
+            return ""
+        days = self._board.all(DailySpending)
+        day = days.get(today(self._board.now()), DailySpending())
+        spent = {
+            "day": day.dollars,
+            "total": sum(each.dollars for each in days.values()),
+            "task": on_task,
+            f"task:{self._task}": on_task,
+            **{f"label:{name}": sum(each.labels.get(name, 0.0) for each in days.values()) for name in self._labels},
+        }
+        for name, budget in budgets.items():
+            if name in spent and spent[name] >= budget.dollars:
+                return f"the budget {name} of ${budget.dollars:.2f} is spent (${spent[name]:.2f})"
+        return ""
+
+
+def today(now: datetime) -> str:
+    """The id of the day, by the store's clock in UTC."""
+    return f"{now:%Y-%m-%d}"
+
+
+class BudgetLimit(Limit):
+    """Ends a run when the fleet may spend no more."""
+
+    name = "fleet_budget"
+    shared = True
+
+    def __init__(self, costs: TaskCosts, on_task: Callable[[], float]) -> None:
+        """`on_task` returns what the task has cost so far."""
+        self._costs = costs
+        self._on_task = on_task
+
+    def before(self, request: Request) -> str:
+        return self.spent()
+
+    def spent(self) -> str:
+        return self._costs.exceeded(self._on_task())

@@ -1,0 +1,76 @@
+"""Tasks that come again: once a schedule is due, the next task is made, unless the last one is still open."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from outlive.stores.tasks.protocol import TaskQuery
+from outlive.stores.tasks.records import Task
+from outlive.tasks.graph import TaskGraph
+from outlive.work.shared.board import FleetBoard
+from outlive.work.shared.records import Schedule
+
+LABEL = "schedule:"
+DUE = "due"
+"""The metadata that names the moment for which a task was made."""
+
+
+def repeat(board: FleetBoard, task: Task, every: timedelta) -> Schedule:
+    """Let a task that exists come again."""
+    metadata: dict[str, Any] = {key: value for key, value in task.metadata.items() if key != DUE}
+    schedule = Schedule(
+        seconds=every.total_seconds(),
+        due=board.now() + every,
+        subject=task.subject,
+        description=task.description,
+        priority=task.priority,
+        labels=task.labels,
+        metadata=metadata,
+    )
+    board.change(Schedule, str(task.id), lambda _old, _now: schedule, announce=True)
+    return schedule
+
+
+def make_due(board: FleetBoard, graph: TaskGraph) -> list[Task]:
+    """Make the tasks that are due; each is made once, whoever else is at it."""
+    schedules = board.all(Schedule)
+    if not schedules:
+        return []
+    now = board.now()
+    return [task for id, plan in schedules.items() if plan.due <= now and (task := _make(board, graph, id, plan))]
+
+
+def _make(board: FleetBoard, graph: TaskGraph, id: str, plan: Schedule) -> Task | None:
+    """The task for the moment at which the plan is due; None if there is one, or an earlier one is open.
+
+    The task is made before the schedule moves on, so that a kill between the two loses nothing; who comes next finds
+    the task by the moment in its metadata. Two at once are kept apart by the lock on the document.
+    """
+    label, moment = f"{LABEL}{id}", plan.due.isoformat()
+    made: Task | None = None
+
+    def work(old: Schedule | None, now: datetime) -> Schedule | None:
+        nonlocal made
+        if old is None or old.due != plan.due:
+            return old
+        if made is None and not _open_or_made(graph, id, label, moment):
+            made = graph.create(
+                plan.subject,
+                description=plan.description,
+                priority=plan.priority,
+                labels=(*plan.labels, label),
+                metadata={**plan.metadata, DUE: moment},
+            )
+        step = timedelta(seconds=old.seconds)
+        missed = max(0, (now - old.due) // step)
+        return replace(old, due=old.due + step * (missed + 1))
+
+    board.change(Schedule, id, work)
+    return made
+
+
+def _open_or_made(graph: TaskGraph, id: str, label: str, moment: str) -> bool:
+    tasks = graph.find(TaskQuery(labels=(label,), archived=True))
+    first = graph.store.read(lambda tx: tx.get([int(id)])).get(int(id))
+    return any(not task.finished or task.metadata.get(DUE) == moment for task in [*tasks, *filter(None, [first])])
