@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from outlive.errors import DamagedRecord, LeaseError
 from outlive.stores.fleet.protocol import FleetStore
 from outlive.stores.tasks.records import Task
-from outlive.work.shared.records import MAX_ENDINGS, FleetDocument, Ending, TaskRun
+from outlive.work.shared.records import MAX_ENDINGS, Ending, FleetDocument, TaskRun
 
 D = TypeVar("D", bound=FleetDocument)
 MAX_ENDING_CHARS = 2_000

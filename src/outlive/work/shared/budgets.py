@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from outlive.limits import Limit
 from outlive.request import Request
 from outlive.work.shared.board import FleetBoard
-from outlive.work.shared.records import FleetBudget, DailySpending
+from outlive.work.shared.records import DailySpending, FleetBudget
 
 KINDS = ("day", "total", "task")
 """Budgets besides `task:ID` and `label:NAME`: of each day, of all days, and of each task."""
