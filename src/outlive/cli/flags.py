@@ -53,6 +53,7 @@ HINTS = {
     "unknown_session": "list them with: outlive session list",
     "unknown_step": "list them with: outlive memory log",
     "unknown_task": "list them with: outlive task list --all",
+    "untrusted_work": "{hint}: outlive trust",
     "untrusted_memory": "look at it, then: outlive trust, or: outlive memory confirm {name}",
     "window": "--context-window sets it",
 }
