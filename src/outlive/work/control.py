@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from outlive.errors import ConflictError, UnknownWorker
+from outlive.stores.logs.protocol import LogStore, UnknownSession
 from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.refs import Ref
@@ -16,9 +17,10 @@ from outlive.work.shared.records import PERSON, FleetBudget, TaskRun, WorkerReco
 class FleetControl:
     """Acts for a person on one store."""
 
-    def __init__(self, graph: TaskGraph, board: FleetBoard) -> None:
+    def __init__(self, graph: TaskGraph, board: FleetBoard, logs: LogStore) -> None:
         self.graph = graph
         self.board = board
+        self.logs = logs
 
     def drain(self, worker: str, grace: timedelta) -> WorkerRecord:
         """Let a worker take no more tasks, and give up after `grace` what it has not finished."""
@@ -65,6 +67,32 @@ class FleetControl:
             )
         new = None if dollars is None else FleetBudget(dollars=dollars)
         self.board.change(FleetBudget, name, lambda _old, _now: new, announce=True)
+
+    def session_of(self, ref: Ref) -> str:
+        """The session of a task. Raises UnknownSession."""
+        task = self.graph.get(ref)
+        if not (session := self.board.run(task.id).session):
+            raise UnknownSession(f"nobody has worked on task {task.id} yet", code="no_session")
+        return session
+
+    def take_over(self, ref: Ref, *, owner: str, machine: str) -> Task:
+        """Take a task from whoever has it, for a person: it stays in progress, without a lease, until released."""
+        task = self.graph.get(ref)
+        if task.finished:
+            raise ConflictError(f"task {task.id} is {task.status}", hint="reopen it first")
+        if task.lease is None and task.status == "pending":
+            task = self.graph.claim(task.id, owner=owner)
+        if task.lease is not None:
+            task = self.graph.hold(task.id, owner=owner, token=task.lease.token, reason="taken over")
+        else:
+            task = self.graph.update(task.id, owner=owner)
+        self._change(task, worker=owner, machine=machine, token=task.revision, phase="attached", question="")
+        return task
+
+    def give_back(self, task: Task, **fields: object) -> Task:
+        """Let workers go on with a task that was taken over."""
+        self._change(task, phase="", **fields)
+        return self.graph.release(task.id, force=True)
 
     def _change(self, task: Task, **fields: object) -> None:
         self.board.change(TaskRun, str(task.id), lambda old, _now: replace(old or TaskRun(), **fields), announce=True)

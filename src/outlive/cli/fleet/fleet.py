@@ -6,12 +6,18 @@ from datetime import timedelta
 from pathlib import Path
 
 import click
+import msgspec
 
 from outlive.cli.echo import answer as answer_with
 from outlive.cli.echo import echo, json_option, print_json, store_command, store_option
+from outlive.cli.fleet.following import events_of
 from outlive.cli.fleet.picture import picture
+from outlive.cli.session.common import moment
+from outlive.cli.session.event_lines import event_line
 from outlive.cli.task.common import Duration, id_argument
 from outlive.config import Workspace, default_actor
+from outlive.errors import ConflictError
+from outlive.events import encode
 from outlive.stores import open_stores
 from outlive.stores.tasks.records import task_to_json
 from outlive.tasks.graph import TaskGraph
@@ -19,12 +25,13 @@ from outlive.work.control import FleetControl
 from outlive.work.overview import overview
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.records import TaskRun
+from outlive.work.shared.schedules import end_schedule, repeat
 
 
 @contextmanager
 def opened(store: str | None) -> Iterator[FleetControl]:
     with open_stores(**Workspace.find(store=store).store) as stores:
-        yield FleetControl(TaskGraph(stores.tasks, actor=default_actor()), FleetBoard(stores.fleet))
+        yield FleetControl(TaskGraph(stores.tasks, actor=default_actor()), FleetBoard(stores.fleet), stores.logs)
 
 
 def command() -> Callable[[Callable[..., None]], click.Command]:
@@ -182,5 +189,45 @@ def worktrees(control: FleetControl, as_json: bool) -> None:
     answer_with(rows, "\n".join(lines) or "no worktrees", as_json=as_json)
 
 
-for each in (drain, cancel, retry, answer, budget, worktrees):
+@command()
+@id_argument
+@click.option("--every", type=Duration(), help="Make the task again at this interval.")
+@click.option("--stop", is_flag=True, help="Make it no more.")
+def schedule(control: FleetControl, ref: str, every: timedelta | None, stop: bool, as_json: bool) -> None:
+    """Let a task come again: workers make the next one when it is due, unless the last one is still open.
+
+    \b
+    Examples:
+      outlive fleet schedule 12 --every 1d
+      outlive fleet schedule 12 --stop
+    """
+    if (every is None) is not stop:
+        raise click.UsageError("give --every or --stop")
+    task = control.graph.get(ref)
+    if every is not None:
+        plan = repeat(control.board, task, every)
+        told = {"task": task.id, "due": plan.due}
+        answer_with(told, f"#{task.id} {task.subject} comes again at {plan.due:%Y-%m-%d %H:%M} UTC", as_json=as_json)
+    elif end_schedule(control.board, task.id):
+        answer_with({"task": task.id, "due": None}, f"#{task.id} {task.subject} comes no more", as_json=as_json)
+    else:
+        raise ConflictError(f"task {task.id} has no schedule")
+
+
+@command()
+@id_argument
+@click.option("-f", "--follow", is_flag=True, help="Go on until the task is finished, or Ctrl-C.")
+def log(control: FleetControl, ref: str, follow: bool, as_json: bool) -> None:
+    """What is said and done in the session of a task, from whichever machine works on it.
+
+    \b
+    Examples:
+      outlive fleet log 12
+      outlive fleet log 12 --follow
+    """
+    for event in events_of(control, ref, follow=follow):
+        print_json(msgspec.Raw(encode(event))) if as_json else echo(f"{moment(event.time)}  {event_line(event)}")
+
+
+for each in (log, schedule, drain, cancel, retry, answer, budget, worktrees):
     fleet.add_command(each)
