@@ -8,7 +8,6 @@ import asyncio
 import time
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from outlive.errors import LeaseError, OutliveError, StoreError, UnknownTask
@@ -26,7 +25,8 @@ from outlive.work.held import HeldTask
 from outlive.work.keeping import WorkInProgress
 from outlive.work.landing import land
 from outlive.work.opening import TaskAgent, open_agent
-from outlive.work.parts import WorkerParts, in_thread
+from outlive.work.parts import WorkerParts, beside, in_thread
+from outlive.work.places import open_place
 from outlive.work.repository.git import Fenced, GitError, GitUnreachable
 from outlive.work.repository.worktree import Worktree
 from outlive.work.shared.records import PERSON, TaskRun
@@ -126,10 +126,9 @@ class Attempt:
         agent = self._agent = await in_thread(open_agent, held, held.record.session, worktree.path)
         agent.runtime.watch(self._saw)
         agent.runtime.watch(keeping.saw)
-        async with agent.closing(), asyncio.TaskGroup() as group:
-            keeper = group.create_task(keeping.run())
-            await self._work(agent, worktree, await self._words(agent, worktree, earlier))
-            keeper.cancel()
+        async with agent.closing():
+            words = await self._words(agent, worktree, earlier)
+            await beside(keeping.run(), self._work(agent, worktree, words))
 
     def _refuse_to_go_on_for_ever(self) -> None:
         run, limit = self.held.record, self.parts.options.attempts
@@ -145,18 +144,14 @@ class Attempt:
         parts, held = self.parts, self.held
         session = earlier.session or new_session_id(time.time())
         base = earlier.base or await in_thread(parts.repository.tip)
+        await held.update(session=session, base=base)
         new = parts.options.worktrees / f"task-{held.id}-{session}.{held.token}"
-        places = [Path(earlier.worktree), new] if earlier.worktree and Path(earlier.worktree).is_dir() else [new]
-        for place in places:
-            await held.update(session=session, worktree=str(place), base=base)
-            with suppress(FileExistsError):  # the process that has lost the session still runs on this machine
-                self._worktree = await in_thread(self._worktree_at, place, earlier, session, base)
-                return self._worktree
-        raise AttemptEnded("failed", f"the worktree {new} is open in another process")
-
-    def _worktree_at(self, place: Path, earlier: TaskRun, session: str, base: str) -> Worktree:
-        bundle = self.parts.logs.get_blob(earlier.bundle) if earlier.bundle and not place.exists() else None
-        return self.parts.repository.open_worktree(place, session, base=base, wip=earlier.wip, bundle=bundle)
+        tree = await in_thread(
+            partial(open_place, parts.repository, parts.logs, earlier, new, session=session, base=base)
+        )
+        self._worktree = tree
+        await held.update(worktree=str(tree.path))
+        return tree
 
     async def _words(self, agent: TaskAgent, worktree: Worktree, earlier: TaskRun) -> str:
         """What to say to the agent; nothing means that it goes on in the middle of its turn."""

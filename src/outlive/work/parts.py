@@ -1,9 +1,9 @@
 """What a worker is made of, shared by its attempts."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from outlive.config import Workspace
 from outlive.models.protocol import Model
@@ -52,3 +52,16 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
     except asyncio.CancelledError:
         await asyncio.wait([work])
         raise
+
+
+async def beside(helper: Coroutine[Any, Any, None], work: Coroutine[Any, Any, None]) -> None:
+    """Run `work` to its end, and `helper` as long as that takes. If either raises, the other is cancelled."""
+    tasks = [asyncio.ensure_future(helper), asyncio.ensure_future(work)]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

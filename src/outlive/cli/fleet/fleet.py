@@ -10,10 +10,8 @@ import msgspec
 
 from outlive.cli.echo import answer as answer_with
 from outlive.cli.echo import echo, json_option, print_json, store_command, store_option
-from outlive.cli.fleet.following import events_of
+from outlive.cli.fleet.following import events_of, show_events
 from outlive.cli.fleet.picture import picture
-from outlive.cli.session.common import moment
-from outlive.cli.session.event_lines import event_line
 from outlive.cli.task.common import Duration, id_argument
 from outlive.config import Workspace, default_actor
 from outlive.errors import ConflictError
@@ -225,8 +223,11 @@ def log(control: FleetControl, ref: str, follow: bool, as_json: bool) -> None:
       outlive fleet log 12
       outlive fleet log 12 --follow
     """
+    if not as_json:
+        show_events(control, ref, follow=follow)
+        return
     for event in events_of(control, ref, follow=follow):
-        print_json(msgspec.Raw(encode(event))) if as_json else echo(f"{moment(event.time)}  {event_line(event)}")
+        print_json(msgspec.Raw(encode(event)))
 
 
 for each in (log, schedule, drain, cancel, retry, answer, budget, worktrees):

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator
 
+from outlive.cli.echo import echo
+from outlive.cli.session.common import moment
+from outlive.cli.session.event_lines import TELLING, event_line
 from outlive.errors import UnknownTask
 from outlive.events import Event
 from outlive.stores.logs.protocol import UnknownSession
@@ -10,6 +13,13 @@ from outlive.work.control import FleetControl
 
 LOOK_SECONDS = 1.0
 """Between two looks at a log that nobody announces."""
+
+
+def show_events(control: FleetControl, ref: Ref, *, follow: bool) -> None:
+    """Print what is said and done in the session of a task."""
+    for event in events_of(control, ref, follow=follow):
+        if isinstance(event, TELLING):
+            echo(f"{moment(event.time)}  {event_line(event)}")
 
 
 def events_of(control: FleetControl, ref: Ref, *, follow: bool) -> Iterator[Event]:

@@ -6,14 +6,14 @@ import signal
 import socket
 import sys
 from contextlib import ExitStack
-from typing import Any, get_args
+from typing import Any
 
 import click
 
-from outlive.cli.echo import store_option
+from outlive.agent.factory import AgentOptions
 from outlive.config import Workspace, default_owner
 from outlive.config.home import remember_project
-from outlive.tools.permissions.asking import PermissionMode
+from outlive.options import agent_options
 
 EXIT_CODES = {"drained": 0, "empty": 0, "stuck": 5, "budget": 6}
 """How a worker ends."""
@@ -34,20 +34,8 @@ EXIT_CODES = {"drained": 0, "empty": 0, "stuck": 5, "budget": 6}
 @click.option("--branch", help="Where work lands.  [default: the branch that is checked out]")
 @click.option("--remote", metavar="NAME", help='The git remote that machines share; "" for none.')
 @click.option("--grace", type=click.FloatRange(min=0), metavar="SECONDS", help="For running tasks at the end.")
-@click.option("--model", metavar="PROVIDER:NAME", help="The model of its agents.")
-@click.option(
-    "--permission-mode", "mode", type=click.Choice(get_args(PermissionMode)), help="[default: accept-edits]"
-)
-@click.option("--allow", multiple=True, metavar="RULE", help='What agents may do besides, such as "bash(pytest*)".')
-@click.option("--deny", multiple=True, metavar="RULE", help="What they may never do.")
-@click.option("--sandbox/--no-sandbox", default=None, help="Run commands in an OS sandbox.")
-@click.option("--network", is_flag=True, help="Let sandboxed commands use the network.")
-@click.option("--context-window", "window", type=int, metavar="N", help="Tokens of the context window.")
-@click.option("--max-turns", type=click.IntRange(min=1), metavar="N", help="Requests of one run.  [default: 500]")
-@click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD", help="Dollars of one run.")
-@click.option("--max-time", type=click.FloatRange(min=0), metavar="SECONDS", help="Seconds of one run.")
 @click.option("--metrics", metavar="HOST:PORT", help="Serve metrics for Prometheus, such as 127.0.0.1:9464.")
-@store_option("stores")
+@agent_options
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON for each thing that happens.")
 def work(
     owner: str | None, store: str | None, metrics: str | None, until_empty: bool, as_json: bool, **given: Any
@@ -56,7 +44,8 @@ def work(
 
     Several workers share one graph, on one machine or, with PostgreSQL and a git remote, on many. Ctrl-C (or
     SIGTERM) takes no more tasks and gives running ones some time; a second one stops them. What they did is kept,
-    and the next worker goes on in the same session.
+    and the next worker goes on in the same session. Its agents work in mode accept-edits unless you say otherwise;
+    nobody can be asked, so what needs a yes is refused.
 
     \b
     Examples:
@@ -77,8 +66,7 @@ def work(
     workspace = Workspace.find(store=store)
     remember_project(workspace.project)
     name = owner or default_owner() or f"{socket.gethostname()}-{os.getpid()}"
-    of_agent = ("model", "mode", "allow", "deny", "sandbox", "network", "window", "max_turns", "max_cost", "max_time")
-    agent = {key: given.pop(key) for key in of_agent}
+    agent = {name: given.pop(name) for name in AgentOptions.__struct_fields__ if name in given}
     options = work_options(workspace, agent=agent, owner=name, until_empty=until_empty, **given)
     log = WorkLog(lambda line: click.echo(line), "json" if as_json else "text", worker=name)
     with ExitStack() as stack:

@@ -21,6 +21,8 @@ from outlive.origin import user_words
 from outlive.printable import one_line
 
 _LINE_COLUMNS = 110
+TELLING = (UserSaid, AssistantSaid, ToolFinished, Compacted, Noted, Renewed, PermissionAnswered, Undone, Forked)
+"""Events that say what was said and done; the rest is bookkeeping."""
 
 
 def event_line(event: Event) -> str:

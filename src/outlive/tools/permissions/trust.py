@@ -21,7 +21,7 @@ from outlive.tools.permissions.asking import MODES
 from outlive.tools.permissions.rules import Rules, narrowed
 
 DENIED_COMMANDS = (
-    "bash(outlive trust*)",
+    *("bash(outlive trust*)", "bash(outlive fleet*)", "bash(outlive attach*)"),
     *(f"bash(outlive memory {verb}*)" for verb in ("add", "supersede", "confirm", "import", "undo")),
 )
 """Denied to every agent: only the user gives trust or speaks as the user. For memories there is a tool."""
