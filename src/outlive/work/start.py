@@ -15,9 +15,9 @@ from outlive.work.parts import WorkerParts
 from outlive.work.repository.repository import Repository
 from outlive.work.settings import WorkOptions
 from outlive.work.shared.board import FleetBoard
+from outlive.work.shared.budgets import WorkerBudget
 from outlive.work.shared.keys import ConcurrencyKeys
 from outlive.work.shared.pace import PacedModel
-from outlive.work.spending import WorkerBudget
 
 
 @contextmanager

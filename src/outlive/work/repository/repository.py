@@ -1,7 +1,7 @@
 """The checkout whose tasks are worked on: where work begins, where it lands, and which worktrees there are."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -91,8 +91,11 @@ class Repository:
         return self.git("rev-parse", mine)
 
     def landed(self, commit: str) -> bool:
-        """Whether a commit is on the target branch."""
-        return self._has(commit) and self.git.ok("merge-base", "--is-ancestor", commit, self.tip())
+        """Whether a commit is on the target branch. Another machine may have made it."""
+        if not commit:
+            return False
+        tip = self.tip()
+        return self._has(commit) and self.git.ok("merge-base", "--is-ancestor", commit, tip)
 
     def open_worktree(self, place: Path, session: str, *, base: str, wip: str, bundle: bytes | None) -> Worktree:
         """The worktree of a session, with the files as they were stored last: by the remote, by this checkout, or in
@@ -104,7 +107,7 @@ class Repository:
         tree = Worktree(self, place, session)
         tree.occupy()
         try:
-            if self._is_ours(place):
+            if place.is_dir() and self.own_folder(place):
                 return tree
             stored = self._stored(session, wip, bundle)
             with self.alone():
@@ -120,17 +123,16 @@ class Repository:
         """The worktrees in this folder."""
         found = []
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.is_dir() and self._is_ours(path):
-                git = Git(path)
-                changed = git("status", "--porcelain", "--no-renames").splitlines()
-                busy = Worktree(self, path, "").is_occupied()
-                found.append(WorktreeState(path, busy, git("rev-parse", "HEAD"), len(changed)))
+            if path.is_dir() and self.own_folder(path):
+                tree = Worktree(self, path, "")
+                changed = tree.git("status", "--porcelain", "--no-renames").splitlines()
+                found.append(WorktreeState(path, tree.is_occupied(), tree.head, len(changed)))
         return found
 
     def discard(self, place: Path, session: str) -> bool:
         """Remove a worktree of this checkout if everything in it is stored and no process has it open."""
         tree = Worktree(self, place, session)
-        if not self._is_ours(place) or tree.is_occupied() or not tree.is_stored():
+        if not self.own_folder(place) or tree.is_occupied() or not tree.is_stored():
             return False
         tree.remove_folder()
         return True
@@ -157,10 +159,16 @@ class Repository:
     def _has(self, commit: str) -> bool:
         return bool(commit) and self.git.ok("cat-file", "-e", f"{commit}^{{commit}}")
 
-    def _is_ours(self, place: Path) -> bool:
-        if not (place / ".git").is_file():
-            return False
-        return Git(place).attempt("rev-parse", "--path-format=absolute", "--git-common-dir")[1] == str(self.common)
+    def own_folder(self, place: Path) -> Path | None:
+        """What git keeps of the worktree at `place`, if it is one of this checkout.
+
+        It is found in the checkout: the `.git` in the worktree can be written by whoever works there.
+        """
+        for named in self.common.glob("worktrees/*/gitdir"):
+            with suppress(OSError):
+                if (named.parent / named.read_text().strip()).parent.resolve() == place.resolve():
+                    return named.parent
+        return None
 
     def _local_tip(self) -> str:
         commit = self.git.attempt("rev-parse", "-q", "--verify", f"{self.target}^{{commit}}")[1]

@@ -74,6 +74,8 @@ class TaskRun(FleetDocument, frozen=True, kw_only=True):
     """Tasks that the agent has made to be done before it goes on."""
     landing: str = ""
     """The commit that is about to be on the target branch, or is."""
+    report: str = ""
+    """What the agent said of it."""
     question: str = ""
     answer: str = ""
     dollars: float = 0.0
