@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from outlive.cli.agent.options import run_options
-from outlive.cli.fleet.work import work
 from outlive.cli.config import config_rows
+from outlive.cli.fleet.work import work
 from outlive.config import Workspace
 from outlive.config.home import trust
 from outlive.config.settings import SETTINGS, Setting
