@@ -83,7 +83,7 @@ def test_work_that_has_landed_is_completed_without_another_request(machine: Mach
     a, b = machine("a"), machine("b")
     task = a.create()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("outlive.work.attempt.Attempt._complete", lambda *_: die())
+        patch.setattr("outlive.work.attempts.attempt.Attempt._complete", lambda *_: die())
         a.work_until_killed(task)
     assert git(tmp_path / "remote.git", "rev-list", "--count", "main") == "2"
     b.brain = lambda asked: pytest.fail("no request is needed")
@@ -111,7 +111,7 @@ def test_a_push_that_never_arrived_is_made_again(machine: Machines, tmp_path: Pa
 def test_a_session_that_had_only_begun_is_told_its_task(fleet: Fleet) -> None:
     task = fleet.create(description="All of it.")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("outlive.work.opening.TaskAgent.say", lambda *_: die())
+        patch.setattr("outlive.work.attempts.opening.TaskAgent.say", lambda *_: die())
         fleet.work_until_killed(task)
 
     def brain(asked: Asked) -> Step:

@@ -8,7 +8,7 @@ from outlive.events import ToolFinished
 from outlive.models.protocol import Model, Reply
 from outlive.request import Request
 from outlive.stream import ModelStreamEvent
-from outlive.work.held import HeldTask
+from outlive.work.attempts.held import HeldTask
 from outlive.work.parts import in_thread
 from outlive.work.repository.git import GitUnreachable
 from outlive.work.repository.worktree import Worktree

@@ -3,7 +3,7 @@
 from outlive.agent.spending import Spending
 from outlive.limits import Limit
 from outlive.request import Request
-from outlive.work.held import HeldTask
+from outlive.work.attempts.held import HeldTask
 from outlive.work.shared.budgets import TaskCosts
 
 

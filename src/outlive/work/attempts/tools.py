@@ -10,7 +10,7 @@ from outlive.errors import InvalidTask
 from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolOutcome
-from outlive.work.held import HeldTask
+from outlive.work.attempts.held import HeldTask
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.records import Family
 
