@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -14,7 +13,7 @@ from outlive.tools.permissions.trust import work_settings
 from outlive.work.attempts.places import open_place
 from outlive.work.control import FleetControl
 from outlive.work.repository.repository import Repository
-from outlive.work.settings import default_worktrees
+from outlive.work.settings import worktrees_folder
 
 
 class AttachedTask(Struct, frozen=True):
@@ -33,7 +32,7 @@ def attached(workspace: Workspace, control: FleetControl, ref: Ref, *, owner: st
     session = control.session_of(ref)
     task = control.take_over(ref, owner=owner, machine=machine_name())
     run = control.board.run(task.id)
-    folder = Path(settings.get("worktrees") or default_worktrees(workspace)).expanduser()
+    folder = worktrees_folder(workspace)
     place = folder / f"task-{task.id}-{session}.{task.revision}"
     tree = open_place(repository, control.logs, run, place, session=session, base=run.base or repository.tip())
     try:

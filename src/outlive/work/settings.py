@@ -78,6 +78,11 @@ def work_options(workspace: Workspace, *, agent: Mapping[str, Any], **given: Any
         raise ConfigError(f"[work]: {error}") from None
 
 
+def worktrees_folder(workspace: Workspace) -> Path:
+    """Where worktrees of this workspace are. Raises ConfigError as `work_options` does."""
+    return Path(work_settings(workspace).get("worktrees") or default_worktrees(workspace)).expanduser()
+
+
 def default_worktrees(workspace: Workspace) -> Path:
     """A folder beside the user's own, which no tool may edit."""
     mine = home()

@@ -21,6 +21,8 @@ from outlive.stores.tasks.records import task_to_json
 from outlive.tasks.graph import TaskGraph
 from outlive.work.control import FleetControl
 from outlive.work.overview import overview
+from outlive.work.reaper import task_worktrees
+from outlive.work.settings import worktrees_folder
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.records import TaskRun
 from outlive.work.shared.schedules import end_schedule, repeat
@@ -157,9 +159,10 @@ def budget(
 
 @command()
 def worktrees(control: FleetControl, as_json: bool) -> None:
-    """The worktrees of tasks: where they are, and whether everything in them is stored elsewhere.
+    """The worktrees of tasks: where they are, and what of them is stored elsewhere.
 
-    Those of this machine are looked at; of others it is known where they were last.
+    Of other machines it is known where they were last. Of this one those are listed, too, that an attempt has left
+    behind which was replaced by another; workers remove them once everything in them is stored.
 
     \b
     Examples:
@@ -178,6 +181,13 @@ def worktrees(control: FleetControl, as_json: bool) -> None:
         }
         for number, run in sorted(runs.items())
         if run.phase != "done" or Path(run.worktree).is_dir()
+    ]
+    known = {row["path"] for row in rows}
+    rows += [
+        {"task": tree.task, "path": str(tree.path), "machine": "", "phase": "left behind", "here": True}
+        | {"stored": "", "session": tree.session}
+        for tree in task_worktrees(worktrees_folder(Workspace.find()))
+        if str(tree.path) not in known
     ]
     lines = [
         f"#{row['task']}  {row['path']}  {row['machine']}  {row['phase'] or 'between attempts'}"
