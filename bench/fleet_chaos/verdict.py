@@ -11,6 +11,7 @@ from bench.fleet_chaos.plan import BUDGET, EVERYTHING, PARTS, WAITING, Planned
 from outlive.events import ToolFinished
 from outlive.messages import tool_calls
 from outlive.stores import Stores
+from outlive.stores.logs.protocol import UnknownSession
 from outlive.stores.tasks.records import Task
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.records import PERSON, DailySpending, Family, TaskRun
@@ -99,7 +100,12 @@ class Remains:
         for id, run in self.runs.items():
             if not run.session:
                 continue
-            events = self.stores.logs.read(run.session).events
+            try:
+                events = self.stores.logs.read(run.session).events
+            except UnknownSession:
+                if self.tasks[id].status == "completed":
+                    yield f"#{id}: the log of {run.session} is gone"
+                continue
             numbers = [event.id for event in events]
             if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
                 yield f"#{id}: gaps or doubles in the log of {run.session}"

@@ -24,7 +24,7 @@ def brain(request: SeenRequest) -> Step:
     number, subject = re.findall(r"Task #(\d+): (\w+)", text)[0]
     done = len(request.results())
     if subject == "slow":
-        return call("bash", command="sleep 60") if not done else say("Slept.")
+        return call("bash", command="touch started && sleep 60") if not done else say("Slept.")
     if subject == "ask" and "A person answered" not in text:
         return say("I wait.") if done else call("ask_person", question="Which colour?")
     if not any(result.name == "write_file" for result in request.results()):
@@ -50,10 +50,8 @@ def test_a_user_has_tasks_done(outlive: Client) -> None:
     done = outlive("work", "--until-empty", "--check", "test -d work", "--json", "--owner", "build-7")
     assert done.code == 0, done.err
     said = lines(done.out)
-    assert [line["event"] for line in said if line["event"] in ("claimed", "completed")] == [
-        "claimed",
-        "completed",
-    ] * 2
+    events = [line["event"] for line in said if line["event"] in ("claimed", "completed")]
+    assert events == ["claimed", "completed"] * 2
     assert {line["worker"] for line in said} == {"build-7"}
     assert git(outlive.folder, "show", "main:work/2.txt") == "done 2"
     assert [task["status"] for task in outlive("task", "list", "--all", "--json").json] == ["completed"] * 2
@@ -98,14 +96,16 @@ def test_a_task_can_be_cancelled_and_tried_again(outlive: Client) -> None:
 
 def test_signals_end_a_worker_and_its_work_is_kept(outlive: Client) -> None:
     outlive("task", "create", "slow")
-    worker = outlive.start("work", "--json", "--owner", "build-7", "--allow", "bash(sleep*)")
-    while not (working := outlive("fleet", "--json").json["working"]) or not working[0]["requests"]:
+    worker = outlive.start(
+        "work", "--json", "--owner", "build-7", "--allow", "bash(sleep*)", "--allow", "bash(touch*)"
+    )
+    while not list(outlive.folder.parent.glob("home-worktrees/*/*/started")):
         time.sleep(0.2)
+    (working,) = outlive("fleet", "--json").json["working"]
+    assert (working["worker"], working["phase"]) == ("build-7", "working")
     assert outlive("work", "--owner", "build-7").code == 1, "the name is taken"
     os.kill(worker.pid, signal.SIGTERM)
-    while not outlive("fleet", "--json").json["workers"][0]["draining"]:
-        time.sleep(0.2)
-        break
+    assert any('"draining"' in line for line in worker.stdout)
     os.kill(worker.pid, signal.SIGTERM)
     out, err = worker.communicate()
     assert worker.returncode == 0, err
