@@ -36,7 +36,7 @@ function Parts({ workspace, control, now, fleet }) {
     <section class="card pad" aria-label="Queue and money">
       <p>${queue(fleet)}</p>
       ${fleet.expired.length > 0 && html`<p class="fleet-warning">${fleet.expired.map((id) => `#${id}`).join(", ")}: the lease has run out; the next worker takes over.</p>`}
-      <p>${dollars(fleet.spending.last_hour)} in the last hour, ${dollars(fleet.spending.today)} today, ${dollars(fleet.spending.total)} in all</p>
+      ${fleet.spending.total > 0 && html`<p>${dollars(fleet.spending.last_hour)} in the last hour, ${dollars(fleet.spending.today)} today, ${dollars(fleet.spending.total)} in all</p>`}
       ${Object.entries(fleet.spending.budgets).map(([name, most]) => html`<p class="small muted" key=${name}>budget ${name}: ${dollars(most)}</p>`)}
       ${Object.entries(fleet.slowed).map(([name, seconds]) => html`<p class="fleet-warning" key=${name}>${name} asked to slow down: a request every ${seconds.toFixed(1)} s</p>`)}
     </section>
