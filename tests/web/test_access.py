@@ -1,6 +1,7 @@
 """Who may ask the server: strangers, other sites and rebound names are refused; nothing is bound but loopback."""
 
 import asyncio
+import os
 import signal
 import socket
 import stat
@@ -202,6 +203,24 @@ def test_a_server_that_cannot_tell_its_address_ends(tmp_path: Path, command: str
         )
     assert ended.returncode == EXIT_CODE
     assert "Traceback" not in ended.stderr
+
+
+def test_a_project_whose_settings_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    home, broken, here = tmp_path / "home", tmp_path / "broken", tmp_path / "here"
+    for folder in (broken, here):
+        folder.mkdir()
+        subprocess.run(
+            [sys.executable, "-m", "outlive", "task", "create", "Look."],
+            cwd=folder,
+            env=worker_environment() | {"OUTLIVE_HOME": str(home)},
+            check=True,
+        )
+        WebServer(folder, home=home).stop()
+    os.mkfifo(broken / "outlive.toml")
+    server = WebServer(here, "--all", home=home)
+    shown = [workspace["name"] for workspace in server.json("/api/about")["workspaces"]]
+    assert server.stop() == 0
+    assert shown == ["here"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
