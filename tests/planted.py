@@ -52,6 +52,11 @@ def huge(path: Path) -> None:
         file.truncate(2 * 2**30)
 
 
+def nested(path: Path) -> None:
+    """JSON with more levels than any reader takes."""
+    path.write_text('{"a": ' + "[" * 10_000 + "]" * 10_000 + "}\n")
+
+
 PLANTS: tuple[Callable[[Path], None], ...] = (fifo, endless, link, circle, folder, unix_socket, huge)
 
 
