@@ -157,8 +157,8 @@ def call_label(call: ToolCall, longest: int = 100) -> str:
 def _short_input(call: ToolCall) -> str:
     """The short values of an input that has none of the usual parameters, as `city=Rome days=3`."""
     values = {key: str(value) for key, value in call.input.items() if isinstance(value, str | int | float)}
-    short = (f"{key}={value}" for key, value in values.items() if len(value) <= SHORT_INPUT_CHARS and "\n" not in value)
-    return " ".join(short)
+    short = {key: value for key, value in values.items() if len(value) <= SHORT_INPUT_CHARS and "\n" not in value}
+    return " ".join(f"{key}={value}" for key, value in short.items())
 
 
 def _scripted_command(call: ToolCall) -> str:

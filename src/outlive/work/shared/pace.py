@@ -21,7 +21,7 @@ EASE_AFTER_SECONDS = 20.0
 
 
 class PacedModel:
-    """A model whose requests wait while its provider is overloaded, whoever was told so."""
+    """A model whose requests wait while its provider is overloaded, also if only another worker was told so."""
 
     def __init__(self, model: Model, board: FleetBoard) -> None:
         self.model = model
