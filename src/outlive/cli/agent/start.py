@@ -75,7 +75,7 @@ def start(
     default_turns = DEFAULT_TURNS if prompt is not None else None
     with closing(AgentFactory(workspace, AgentOptions(**options, default_turns=default_turns))) as factory:
         if prompt is None:
-            return _chat(factory, workspace, session, first or "", wanted)
+            return open_chat(factory, workspace, session, first or "", wanted)
         from outlive.cli.agent.headless import run_headless
 
         agent = factory.open(session)
@@ -108,14 +108,23 @@ def _ask_about_server(factory: AgentFactory) -> None:
             click.echo(f"To be asked no more: export {SWITCH}=on, or name a model: export MODEL_ID=openai:NAME")
 
 
-def _chat(factory: AgentFactory, workspace: Workspace, session: str | None, first: str, wanted: Preferences) -> int:
+def open_chat(
+    factory: AgentFactory,
+    workspace: Workspace,
+    session: str | None,
+    first: str,
+    wanted: Preferences,
+    *,
+    take_over: bool = False,
+) -> int:
+    """Talk in the terminal; `take_over` fences out whoever has the session open."""
     from outlive.cli.chat import chat
     from outlive.cli.chat.picker.catalog import catalog
 
     _ask_about_server(factory)
 
     def open_agent(session: str | None, asker: Asker) -> Runtime:
-        agent = factory.open(session, asker=asker)
+        agent = factory.open(session, asker=asker, take_over=take_over and session is not None)
         settle()
         return agent
 
