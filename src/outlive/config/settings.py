@@ -128,6 +128,14 @@ SETTINGS = (
         "Keep what files held before a call changes them, so that a rewind can restore them.",
         default=True,
     ),
+    Setting(
+        "agent",
+        "handover",
+        bool,
+        "Store the files of a session at the git remote after each batch of edits, so that --resume finds them on "
+        "another machine with the same store.",
+        default=False,
+    ),
     Setting("agent", "max_turns", int, "Requests of one run at most.", minimum=1, option="--max-turns"),
     Setting("agent", "max_tokens", int, "Tokens of one run at most.", minimum=1, option="--max-tokens"),
     Setting("agent", "max_cost", float, "Dollars of one run at most.", minimum=0, option="--max-cost"),

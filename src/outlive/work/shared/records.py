@@ -82,6 +82,16 @@ class TaskRun(FleetDocument, frozen=True, kw_only=True):
     """What the agent did last, in a few words."""
 
 
+class SessionFiles(FleetDocument, frozen=True, kw_only=True):
+    """Where the files of a person's session are. The id is the session."""
+
+    kind: ClassVar[str] = "files"
+    machine: str
+    folder: str
+    wip: str
+    """The commit that holds them."""
+
+
 class DailySpending(FleetDocument, frozen=True, kw_only=True):
     """What was spent on one day, in dollars. The id is the day."""
 
