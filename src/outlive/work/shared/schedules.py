@@ -44,7 +44,7 @@ def end_schedule(board: FleetBoard, task: int) -> bool:
 
 
 def make_due(board: FleetBoard, graph: TaskGraph) -> list[Task]:
-    """Make the tasks that are due; each is made once, whoever else is at it."""
+    """Make the tasks that are due; each is made once, also if other workers try at the same time."""
     schedules = board.all(Schedule)
     if not schedules:
         return []
