@@ -56,7 +56,7 @@ class Target(Struct, frozen=True):
     def without(self, path: Path, data: bytes) -> bytes | None:
         """An edited file without our entries."""
         if path.suffix == ".toml":
-            return without_toml(data)
+            return without_toml(path, data)
         merged = self.files(self.folder()).get(path)
         ours = getattr(merged, "ours", None)
         return without_json(path, data, ours) if ours is not None else None
