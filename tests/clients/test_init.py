@@ -78,7 +78,9 @@ def test_what_is_the_users_stays_and_comes_first(outlive: Outlive, home: Path) -
     outlive("init", "codex", "--yes")
     form = json.loads((home / ".codex/hooks.json").read_text())
     assert form["hooks"]["PostToolUse"][0] == MINE["hooks"]["PostToolUse"][0]
-    assert "hook codex" in form["hooks"]["PostToolUse"][1]["hooks"][0]["command"]
+    assert "hook codex" in form["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+    (of_results,) = form["hooks"]["PostToolUse"][1]["hooks"]
+    assert (of_results["type"], of_results["server"]) == ("mcp_tool", "outlive"), "no process for each result"
     assert form["other"] == {"ä": 1}
     assert '\n   "hooks"' in (home / ".codex/hooks.json").read_text()
     assert (home / ".codex/config.toml").read_text().startswith('# mine\nmodel = "x"\n[mcp_servers.other]\n')
@@ -261,6 +263,13 @@ def test_the_plugin_starts_this_outlive(outlive: Outlive, home: Path) -> None:
     (server,) = json.loads((folder / ".mcp.json").read_text())["mcpServers"].values()
     assert Path(server["command"]).is_absolute()
     assert os.access(server["command"], os.X_OK)
+
+
+def test_the_server_knows_where_codex_keeps_its_sessions(outlive: Outlive, home: Path) -> None:
+    outlive.environment["CODEX_HOME"] = str(home / "codex")
+    outlive("init", "codex", "--yes")
+    form = tomllib.loads((home / "codex/config.toml").read_text())
+    assert form["mcp_servers"]["outlive"]["env"] == {"CODEX_HOME": str(home / "codex")}
 
 
 def test_the_plugin_of_the_package_needs_no_machine() -> None:

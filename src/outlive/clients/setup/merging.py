@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from outlive.clients import KEEP_RESULT
 from outlive.clients.setup.changes import SetupRefused
 
 BEGIN, END = "# >>> outlive", "# <<< outlive"
@@ -146,8 +147,8 @@ def _prune(form: Json, ours: Json) -> None:
 
 
 def _is_ours(entry: Any) -> bool:
-    """Whether an entry of a list of hooks runs `outlive hook`."""
-    return re.search(r"outlive\W? hook ", json.dumps(entry)) is not None
+    """Whether an entry of a list of hooks runs `outlive hook`, or calls our server."""
+    return re.search(rf'outlive\W? hook |"{KEEP_RESULT}"', json.dumps(entry)) is not None
 
 
 def _loads(path: Path, data: bytes | None) -> Json:
