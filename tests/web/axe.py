@@ -12,13 +12,12 @@ AT_REST = """
 """Nothing fades or moves, and the buttons of a permission work: they do so after a pause."""
 COUNT_CHANGES = """
 () => {
-  const counter = (window.axeCounter ??= { changes: 0, observer: new MutationObserver((found) => (counter.changes += found.length)) });
-  counter.observer.takeRecords();
-  counter.changes = 0;
-  counter.observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  window.changes = 0;
+  window.watch ??= new MutationObserver((found) => (window.changes += found.length));
+  watch.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
 }
 """
-CHANGES = "() => axeCounter.changes + axeCounter.observer.takeRecords().length"
+CHANGES = "() => window.changes + watch.takeRecords().length"
 MOST_JUDGEMENTS = 20
 
 

@@ -27,7 +27,8 @@ MOST_SHIFT = 0.1
 AT_END = "box => box.scrollHeight - box.scrollTop - box.clientHeight < 5"
 GROW_TWICE = """
 box => {
-  const grow = () => box.firstElementChild.append(Object.assign(document.createElement("pre"), { textContent: "\\n".repeat(50) }));
+  const lines = () => Object.assign(document.createElement("pre"), { textContent: "\\n".repeat(50) });
+  const grow = () => box.firstElementChild.append(lines());
   grow();
   const watch = new ResizeObserver(() => {
     watch.disconnect();
