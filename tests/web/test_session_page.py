@@ -39,6 +39,7 @@ def test_a_session_opens_from_the_list_by_keyboard(page: Any, server: WebServer,
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.get_by_text("I look at src/module_2.py.").wait_for()
+    page.locator("main:focus").wait_for()  # the keyboard goes on in the new page
     page.get_by_text("Request 3", exact=True).wait_for()
     assert_accessible(page)
 
@@ -53,6 +54,7 @@ def test_what_another_process_does_appears_at_once(page: Any, server: WebServer,
         page.get_by_text("I look at src/module_11.py.").wait_for()
         page.get_by_text("12 requests").first.wait_for()
         page.get_by_text("working").wait_for()
+        assert page.evaluate("document.getAnimations().length") == 0  # the system asks for reduced motion
         page.get_by_role("region", name="Passes").get_by_role("button").first.wait_for()
     assert page.locator("article.item.assistant").count() == 12
 
