@@ -1,6 +1,7 @@
 """Replays in a real browser."""
 
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ def test_a_dropped_transcript_shows_policies_passes_and_misses_and_a_smaller_win
     page.get_by_text("Go through the modules.").wait_for()
     page.get_by_text("Played", exact=True).wait_for()
     page.get_by_text("Everything fits this window").wait_for()
+    names = [one.bounding_box() for one in page.locator(".cost-chart .name").all()]
+    assert len(names) == 5  # all at one point
+    assert min(abs(one["y"] - other["y"]) for one, other in combinations(names, 2)) > 10
     slider = page.get_by_label("Window in tokens")
     slider.focus()
     page.keyboard.press("Home")

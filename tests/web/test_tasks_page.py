@@ -20,6 +20,15 @@ from tests.web.server import WebServer
 
 MANY = 2_000
 VIEWS = ("graph", "board", "table", "history")
+WATCH_PLACES = """
+window.places = new Set();
+const look = () => {
+  const moved = document.querySelector(".graph > g");
+  if (moved) places.add(moved.getAttribute("transform"));
+  requestAnimationFrame(look);
+};
+look();
+"""
 
 
 @pytest.fixture
@@ -113,9 +122,11 @@ def test_a_click_opens_a_task_and_the_back_button_closes_it(page: Any, server: W
 
 def test_the_graph_is_moved_by_drag_wheel_and_keys(page: Any, server: WebServer, graph: TaskGraph) -> None:
     plan(graph)
+    page.add_init_script(WATCH_PLACES)
     visit(page, server)
     box(page, 1).wait_for()
     seen = [place(page)]
+    assert page.evaluate("[...places]") == seen  # it fits from the first frame on
 
     def moved() -> None:
         page.wait_for_function(
