@@ -25,7 +25,7 @@ TEXTS_WITH_COMMANDS = {
     "outlive.memory.learning.candidate": "what was learned is told with the way to undo it",
 }
 """Texts that are neither problems nor errors."""
-FACES = ("outlive.cli", "outlive.clients", "outlive.mcp", "outlive.testing")
+FACES = ("outlive.cli", "outlive.clients", "outlive.mcp", "outlive.testing", "outlive.work")
 
 
 def tree() -> dict[str, str]:

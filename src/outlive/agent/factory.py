@@ -167,14 +167,17 @@ class AgentFactory:
         wanted = {"OUTLIVE_THINKING": thinking} if thinking else {}
         return self.dotenv.environment() | wanted | ({EFFORT: effort} if effort else {})
 
-    def open(self, session: str | None = None, *, asker: Asker | None = None, take_over: bool = False) -> Runtime:
-        """Open an agent in a new session, or in the session with that id; `take_over` fences out who has it open."""
+    def open(
+        self, session: str | None = None, *, asker: Asker | None = None, take_over: bool = False, begin: str = ""
+    ) -> Runtime:
+        """Open an agent in a new session, which may get the id `begin`, or in the session with that id; `take_over`
+        fences out who has it open."""
         self.settings.rules(self.options.allow, self.options.deny)  # a wrong one is refused before there is a session
         with ExitStack() as undo:
             memories = self._memories()
             undo.callback(memories.close)
             model = self._model or self.resolve_model()
-            opened = self._resume(session, model, take_over=take_over) if session else self._start(model)
+            opened = self._resume(session, model, take_over=take_over) if session else self._start(model, begin)
             undo.callback(opened.close)
             orphans = orphans_of(opened.id, opened.started, self.logs) if session else []
             interrupted = any(call.name.startswith("task_") for call in opened.engine.history.waiting)

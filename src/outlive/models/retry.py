@@ -71,8 +71,9 @@ class Retrying:
                 seconds = self._wait(attempt, error.retry_after)
                 if attempt == self.attempts or seconds > MAX_RETRY_AFTER_SECONDS:
                     tries = "once" if attempt == 1 else f"{attempt} times"
-                    raise ModelUnavailable(f"{error} (tried {tries})", error.retry_after) from error
-                waits = ModelRetrying(str(error), round(seconds, 3), attempt)
+                    told = f"{error} (tried {tries})"
+                    raise ModelUnavailable(told, error.retry_after, overloaded=error.overloaded) from error
+                waits = ModelRetrying(str(error), round(seconds, 3), attempt, error.overloaded)
             yield waits
             await self._sleep(waits.seconds)
 

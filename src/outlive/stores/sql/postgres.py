@@ -30,9 +30,13 @@ RECONNECT_SECONDS = 60.0
 _CONNECT_SECONDS = 10
 _IDLE_SECONDS = 30
 """A client that is silent for this long within a transaction is cut off: a frozen machine must not keep row locks."""
+_IDLE_TIMEOUT = f"idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'"
+_POOLED_WAIT_SECONDS = 0.5, 1.0
+"""Between two looks at the store where a pooler keeps notifications from us, at random."""
 _CHANNEL = "outlive_tasks"
 _EDGES_KEY = 0x6F75746C69766501
 _MIGRATE_KEY = 0x6F75746C69766502
+_AT_WORK = "SELECT 1 FROM pg_stat_activity WHERE pid = :pid AND state <> 'idle'"
 _CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
 
 
@@ -72,6 +76,9 @@ class PostgresDatabase(Database):
         self._connections = PerThread[psycopg.Connection[Row]]()
         self._met = False
         """Whether a connection ever succeeded: only then is a failure worth waiting for."""
+        self._told = self._pooled = False
+        """Whether a pooler such as PgBouncer answers, not the server: then each transaction may have another
+        server process, so nothing is kept in a session."""
 
     def read(self, work: Callable[[Connection], T]) -> T:
         begin = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -129,11 +136,23 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def watch(self) -> Iterator[Watch]:
-        watch = _Watch(self)
+        watch = _Watch(self) if self.is_direct() else _PooledWatch()
         try:
             yield watch
         finally:
             watch.close()
+
+    def is_direct(self) -> bool:
+        """Whether notifications reach us. Says so once if a pooler is in the way."""
+        self._connection()
+        if self._pooled and not self._told:
+            self._told = True
+            log.warning(
+                "a connection pooler answers for %s: workers that wait look about once a second and are not woken; "
+                "a direct connection does better",
+                self.url,
+            )
+        return not self._pooled
 
     def close(self) -> None:
         self._connections.close()
@@ -148,7 +167,11 @@ class PostgresDatabase(Database):
                     self._conninfo, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="outlive"
                 )
                 raw.execute("SET TIME ZONE 'UTC'")
-                raw.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'".encode())
+                self._pooled = raw.execute("SELECT pg_backend_pid()").fetchone() != (raw.info.backend_pid,)
+                if self._pooled:
+                    raw.prepare_threshold = None
+                else:
+                    raw.execute(f"SET {_IDLE_TIMEOUT}".encode())
             except psycopg.OperationalError as error:
                 if time.monotonic() + pause > deadline:
                     raise StoreUnavailable(
@@ -169,6 +192,9 @@ class PostgresDatabase(Database):
         connection.raw.execute(begin)
         backend = connection.raw.info.backend_pid  # a lost connection no longer knows
         try:
+            if self._pooled:
+                connection.run(f"SET LOCAL {_IDLE_TIMEOUT}")
+                backend = connection.first("SELECT pg_backend_pid()")
             result = work(connection)
         except BaseException:
             with suppress(psycopg.OperationalError):
@@ -208,11 +234,11 @@ class PostgresDatabase(Database):
                 raise kind(f"{self.url}: {_reason(error)}. Nothing was changed.") from error
 
     def _landed(self, backend: int, landed: Callable[[Connection], bool]) -> bool:
-        """Whether a commit took effect. Asks only after the server process that had it is gone, so the answer is
-        final."""
+        """Whether a commit took effect. Asks only after the server process that had it is gone or at rest, so the
+        answer is final."""
         deadline = time.monotonic() + RECONNECT_SECONDS
         while time.monotonic() < deadline:
-            gone = self.read(lambda c: c.rows("SELECT 1 FROM pg_stat_activity WHERE pid = :pid", pid=backend) == [])
+            gone = self.read(lambda c: c.rows(_AT_WORK, pid=backend) == [])
             if gone:
                 break
             time.sleep(0.05)
@@ -264,6 +290,18 @@ class _Watch:
         raw = self._database.connect()
         raw.execute(f"LISTEN {_CHANNEL}".encode())
         return raw
+
+
+class _PooledWatch:
+    """Waits where nobody wakes us."""
+
+    def wait(self, timeout: float) -> bool:
+        pause = random.uniform(*_POOLED_WAIT_SECONDS)
+        time.sleep(min(timeout, pause))
+        return pause <= timeout
+
+    def close(self) -> None:
+        pass
 
 
 def _reason(error: BaseException) -> str:

@@ -47,7 +47,7 @@ class PacedModel:
             await asyncio.sleep(seconds)
         async with aclosing(self.model.stream(request)) as pieces:
             async for piece in pieces:
-                if isinstance(piece, ModelRetrying) and piece.seconds:
+                if isinstance(piece, ModelRetrying) and piece.overloaded:
                     await asyncio.to_thread(self._slow, piece.seconds)
                 yield piece
 
