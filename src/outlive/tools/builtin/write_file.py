@@ -12,15 +12,15 @@ from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome, en
 
 
 class WriteFileInput(Struct, frozen=True, forbid_unknown_fields=True):
-    path: Annotated[str, Meta(description="The file, from the workspace's root or absolute. Folders are made.")]
-    content: Annotated[str, Meta(description="All that is to be in the file, exactly.")]
+    path: Annotated[str, Meta(description="From the workspace's root, or absolute.")]
+    content: Annotated[str, Meta(description="All of the file, exactly.")]
 
 
 class WriteFile(Tool[WriteFileInput]):
     name = "write_file"
     description = (
-        "Write a whole file, in UTF-8. Makes missing folders. Replaces a file only if you have read it in this "
-        "session and nobody changed it since. Does not append; for a part of a file use edit_file."
+        "Write a whole file, and missing folders. Replaces a file only if you have read it and nobody changed it "
+        "since. Does not append; for a part of a file use edit_file."
     )
     input = WriteFileInput
     about = "path"
