@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.files.atomic_edit import Before, read_before, refuse_changed, save
+from outlive.tools.files.atomic_edit import Before, read_before, refuse_unseen, save
 from outlive.tools.files.closest_match import why_not_found
 from outlive.tools.files.diff import FileChange, counted, unified
 from outlive.tools.files.open_files import Coding, coding, kind_of, missing
@@ -77,8 +77,8 @@ def _edit(given: EditFileInput, context: ToolContext) -> _Edit:
     before = read_before(context, given.path)
     if not before.exists:
         missing(context, given.path, before.real)
-    refuse_changed(context, before)
     how, text = _decoded(before)
+    refuse_unseen(context, before)
     old, new = _with_line_ends(text, given.old_text, given.new_text)
     found = list(islice(_places(text, old), MAX_COUNTED))
     if not found:
