@@ -1,14 +1,18 @@
-"""Measure the task graph as the queue of a fleet, beside other queues on the same server, and print Markdown tables."""
+"""Measure the task graph and other queues on the same server, and print Markdown tables."""
 
 import argparse
 import statistics
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
 from bench.fleet.contender import Contender, contenders, install
+from bench.fleet.processor import ServerTime
 from bench.fleet.worker import POLL_SECONDS
 from bench.postgres import postgres
 from bench.tasks.__main__ import table
@@ -56,35 +60,58 @@ def claims(server: str, racing: Sequence[Contender], options: argparse.Namespace
     rows = []
     for size in options.sizes:
         for workers in options.workers:
-            found = _in_turn(racing, options.repeat, lambda one: _drained(server, one, size, workers, options.seconds))
-            rates = [statistics.median(one["rate"] for one in rounds) for rounds in found]
-            for contender, rounds, rate in zip(racing, found, rates, strict=True):
-                claimed = [value for one in rounds for value in one["claims"]]
-                finished = [value for one in rounds for value in one["finishes"]]
-                spread = f"{min(one['rate'] for one in rounds):,.0f} to {max(one['rate'] for one in rounds):,.0f}"
-                cells = [f"{size:,}", str(workers), contender.name, f"{rate:,.0f}", spread, f"{rate / rates[0]:.2f}x"]
-                rows.append([*cells, *_percentiles(claimed), *_percentiles(finished)])
-                print("\t".join(rows[-1]), flush=True)
-    head = ["ready", "workers", "", "jobs a second", "lowest to highest", "against outlive"]
-    table("Take, do nothing, finish", [*head, "claim p50, ms", "p99", "finish p50, ms", "p99"], rows)
+            measure = partial(_drained, server, size=size, workers=workers, seconds=options.seconds)
+            found = _in_turn(racing, options.repeat, measure)
+            first = statistics.median(one["rate"] for one in found[0])
+            for contender, rounds in zip(racing, found, strict=True):
+                rates = [one["rate"] for one in rounds]
+                rate = statistics.median(rates)
+                spread = f"{min(rates):,.0f} to {max(rates):,.0f}"
+                cells = [f"{size:,}", str(workers), contender.name, f"{rate:,.0f}", spread, f"{rate / first:.2f}x"]
+                cells += [_each(rounds, "processor"), _each(rounds, "server")]
+                for part in ("claims", "finishes"):
+                    cells += _percentiles([value for one in rounds for value in one[part]])
+                rows.append(cells)
+                print("\t".join(cells), file=sys.stderr, flush=True)
+    head = [
+        "ready",
+        "workers",
+        "",
+        "jobs a second",
+        "lowest to highest",
+        "against outlive",
+        "client, ms of processor",
+    ]
+    head += ["server", "claim p50, ms", "p99", "finish p50, ms", "p99"]
+    table("Take, do nothing, finish", head, rows)
 
 
-def _drained(server: str, contender: Contender, size: int, workers: int, seconds: float) -> dict[str, list[float]]:
+def _drained(server: str, contender: Contender, *, size: int, workers: int, seconds: float) -> dict[str, Any]:
     contender.run(server, "fill", size)
     with psycopg.connect(contender.url(server), autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")  # as autovacuum does within a minute
         connection.execute("CHECKPOINT")  # not in the middle of the next one's turn
-    return contender.drain(server, workers, seconds)
+    clock = ServerTime(server)
+    before = clock.seconds()
+    found = contender.drain(server, workers, seconds)
+    after = clock.seconds()
+    spent = None if before is None or after is None else (after - before) / found["done"]
+    return found | {"server": spent}
+
+
+def _each(rounds: Sequence[dict[str, Any]], part: str) -> str:
+    """Milliseconds a job, the median of the rounds."""
+    values = [one[part] for one in rounds]
+    return "?" if None in values else f"{statistics.median(values) * 1000:.1f}"
 
 
 def wake(server: str, racing: Sequence[Contender], options: argparse.Namespace) -> None:
     """From the moment before a job is made to the start of its work, while nothing else happens."""
     rows = []
-    for contender in racing:
-        _fresh(server, contender)
     for waiters in (1, min(options.workers[-1], 32)):
         for contender in racing:
             for poll in DBOS_POLLS if contender.name == "DBOS" else (None,):
+                _fresh(server, contender)
                 numbers = [] if poll is None else [poll]
                 ages = contender.wake(server, waiters, options.wakes, *numbers)
                 name = contender.name if poll is None else f"{contender.name}, polling every {poll:g} s"
@@ -106,8 +133,8 @@ def beats(server: str, racing: Sequence[Contender], options: argparse.Namespace)
 
 
 def _in_turn(
-    racing: Sequence[Contender], repeat: int, measure: Callable[[Contender], dict[str, list[float]]]
-) -> list[list[dict[str, list[float]]]]:
+    racing: Sequence[Contender], repeat: int, measure: Callable[[Contender], dict[str, Any]]
+) -> list[list[dict[str, Any]]]:
     """The rounds of each, turn and turn about, so that noise hits all alike."""
     rounds = [[measure(contender) for contender in racing] for _ in range(repeat)]
     return [list(column) for column in zip(*rounds, strict=True)]

@@ -39,6 +39,8 @@ class Contender:
         done = sum(len(report["finishes"]) for report in reports)
         return {
             "rate": done / (max(report["last"] for report in reports) - began),
+            "processor": sum(report["processor"] for report in reports) / done,
+            "done": done,
             "claims": [value for report in reports for value in report["claims"]],
             "finishes": [value for report in reports for value in report["finishes"]],
         }
@@ -48,8 +50,7 @@ class Contender:
         with self._started(server, "wait", 1, waiters, *poll) as started:
             _go(started)
             self.run(server, "send", count, 0.2)
-            time.sleep(3 * max(poll, default=0.3))
-            _go(started)
+            _go(started, str(count))
             return list(_reported(started[0])["ages"])
 
     def beat(self, server: str, workers: int, threads: int) -> dict[str, Any]:
@@ -89,7 +90,10 @@ def contenders(others: Path) -> list[Contender]:
         ("DBOS", "bench.fleet.dbos_jobs", False),
     ):
         package = name.lower()
-        if python.exists() and subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode == 0:
+        if (
+            python.exists()
+            and subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode == 0
+        ):
             found.append(Contender(name, module, str(python), f"fleet_{package}", beats))
         else:
             print(f"{name} is left out: it is not in {others}; --install installs it there", file=sys.stderr)
@@ -102,11 +106,11 @@ def install(others: Path) -> None:
     subprocess.run([others / "bin" / "python", "-m", "pip", "install", "-q", *packages], check=True)
 
 
-def _go(started: Sequence[subprocess.Popen[str]]) -> float:
+def _go(started: Sequence[subprocess.Popen[str]], word: str = "") -> float:
     now = time.time()
     for process in started:
         assert process.stdin is not None
-        process.stdin.write("\n")
+        process.stdin.write(f"{word}\n")
         process.stdin.flush()
     return now
 
@@ -114,7 +118,7 @@ def _go(started: Sequence[subprocess.Popen[str]]) -> float:
 def _line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     line = process.stdout.readline()
-    assert line, f"{process.args} ended without a word"
+    assert line, f"{process.args!r} ended without a word"
     return line
 
 

@@ -14,14 +14,14 @@ from typing import Any
 import psycopg
 from dbos import DBOS, DBOSClient, DBOSConfig
 
-from bench.fleet.worker import POLL_SECONDS, Meter, report, run, wait_for_end, wait_for_start
+from bench.fleet.worker import POLL_SECONDS, Meter, run, wait_for_end, wait_for_start
 
 QUEUE, PARKED, JOB, VERSION = "jobs", "parked", "job", "1"
 
 
 def setup(url: str) -> None:
     """Make the tables, and one workflow on a queue that nobody works on: the pattern for `fill`."""
-    _launch(url, 1, POLL_SECONDS, lambda sent: None)
+    _launch(url, 1, POLL_SECONDS, _nothing)
     _enqueue(DBOSClient(system_database_url=url), PARKED, 0.0)
     os._exit(0)
 
@@ -40,8 +40,8 @@ def fill(url: str, size: int) -> None:
         assert row is not None
         connection.execute(
             f"""WITH made AS (
-                INSERT INTO dbos.workflow_status ({', '.join(columns)})
-                SELECT {', '.join(own.get(name, name) for name in columns)}
+                INSERT INTO dbos.workflow_status ({", ".join(columns)})
+                SELECT {", ".join(own.get(name, name) for name in columns)}
                 FROM dbos.workflow_status, generate_series(1, %(missing)s) WHERE queue_name = %(parked)s
                 RETURNING workflow_uuid
             )
@@ -56,7 +56,7 @@ def fill(url: str, size: int) -> None:
 def drain(url: str, concurrency: int, seconds: float) -> None:
     meter, gate = Meter(), threading.Event()
     until = float("inf")
-    system = _launch(url, concurrency, POLL_SECONDS, lambda sent: None, gate)
+    system = _launch(url, concurrency, POLL_SECONDS, _nothing, gate)
     claim, finish = system.start_queued_workflows, system.update_workflow_outcome
 
     @functools.wraps(claim)
@@ -95,8 +95,7 @@ def wait(url: str, concurrency: int, poll: float) -> None:
     _launch(url, concurrency, poll, lambda sent: ages.append(time.time() - sent), gate)
     time.sleep(2)
     wait_for_start()
-    wait_for_end()
-    report(ages=ages)
+    wait_for_end(ages)
     os._exit(0)
 
 
@@ -106,6 +105,10 @@ def send(url: str, count: int, pause: float) -> None:
         time.sleep(pause * random.uniform(0.5, 1.5))
         _enqueue(client, QUEUE, time.time())
     os._exit(0)
+
+
+def _nothing(sent: float) -> None:
+    return
 
 
 def _enqueue(client: DBOSClient, queue: str, sent: float) -> None:

@@ -4,11 +4,10 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from bench.fleet.worker import Meter, report, run, wait_for_end, wait_for_start
-from outlive import TaskDraft, TaskGraph, open_stores
+from outlive import Task, TaskDraft, TaskGraph, open_stores
 from outlive.errors import NothingReady
 from outlive.stores.tasks.protocol import TaskQuery
 
@@ -81,8 +80,7 @@ def wait(url: str, threads: int) -> None:
         threading.Thread(target=work, args=(index,), daemon=True).start()
     time.sleep(1)  # all of them wait
     wait_for_start()
-    wait_for_end()
-    report(ages=ages)
+    wait_for_end(ages)
     os._exit(0)
 
 
@@ -99,22 +97,19 @@ def beat(url: str, workers: int, threads: int) -> None:
     held = [graph.claim(owner=f"worker {index}") for index in range(workers)]
     times: list[float] = []
 
-    def one(task_id: int, token: int) -> None:
+    def one(task: Task) -> None:
+        assert task.lease is not None
         began = time.time()
-        graph.heartbeat(task_id, token=token)
+        graph.heartbeat(task.id, token=task.lease.token)
         times.append(time.time() - began)
 
-    _beat(threads, [lambda task=task: one(task.id, task.lease.token) for task in held], times)  # type: ignore[misc,union-attr]
-
-
-def _beat(threads: int, beats: list[Callable[[], None]], times: list[float]) -> None:
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda work: work(), beats))  # connections, statistics, caches
+        list(pool.map(one, held))  # connections, statistics, caches
         times.clear()
         wait_for_start()
         began = time.time()
-        list(pool.map(lambda work: work(), beats))
-    report(seconds=time.time() - began, times=times)
+        list(pool.map(one, held))
+    report(seconds=time.time() - began, times=times, processor=time.process_time() - Meter.started)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,13 @@
 import asyncio
 import functools
 import random
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import procrastinate
 
-from bench.fleet.worker import Meter, report, run, wait_for_start
+from bench.fleet.worker import Meter, report, run, wait_for_end, wait_for_start
 
 BATCH = 1000
 JOB = "job"
@@ -57,8 +56,8 @@ def drain(url: str, concurrency: int, seconds: float) -> None:
 
         async with app.open_async():
             manager = app.job_manager
-            manager.fetch_job = _timed(manager.fetch_job, meter.claimed)  # type: ignore[method-assign]
-            manager.finish_job = _timed(manager.finish_job, meter.finished)  # type: ignore[method-assign]
+            manager.fetch_job = _timed(manager.fetch_job, meter.claimed)
+            manager.finish_job = _timed(manager.finish_job, meter.finished)
             await asyncio.to_thread(wait_for_start)
             worker = asyncio.create_task(app.run_worker_async(concurrency=concurrency, wait=False))
             await asyncio.wait([worker], timeout=seconds)
@@ -95,12 +94,11 @@ def wait(url: str, concurrency: int) -> None:
             worker = asyncio.create_task(app.run_worker_async(concurrency=concurrency))
             await asyncio.sleep(1)
             await asyncio.to_thread(wait_for_start)
-            await asyncio.to_thread(sys.stdin.readline)
+            await asyncio.to_thread(wait_for_end, ages)
             worker.cancel()
             await asyncio.gather(worker, return_exceptions=True)
 
     asyncio.run(work())
-    report(ages=ages)
 
 
 def send(url: str, count: int, pause: float) -> None:
@@ -136,7 +134,7 @@ def beat(url: str, workers: int, concurrency: int) -> None:
             return time.time() - began
 
     seconds = asyncio.run(work())
-    report(seconds=seconds, times=times)
+    report(seconds=seconds, times=times, processor=time.process_time() - Meter.started)
 
 
 if __name__ == "__main__":
