@@ -210,7 +210,7 @@ class Worker:
         def work(old: WorkerRecord | None, now: datetime) -> WorkerRecord:
             if old is not None and old.expires > now:
                 raise ConfigError(
-                    f"a worker called {options.owner!r} runs on {old.machine} (process {old.pid})",
+                    f"a worker called {options.owner!r} runs on {old.machine.partition('/')[0]} (process {old.pid})",
                     hint=f"choose another owner, or wait until {old.expires:%H:%M:%S} if it was killed",
                 )
             return WorkerRecord(
@@ -224,7 +224,15 @@ class Worker:
             )
 
         parts.board.change(WorkerRecord, options.owner, work, announce=True)
-        parts.log.say("started", slots=options.slots, branch=parts.repository.branch, remote=parts.repository.remote)
+        repository, mode = parts.repository, options.agent.mode
+        parts.log.say(
+            "started",
+            slots=options.slots,
+            branch=repository.branch,
+            remote=repository.remote,
+            model=parts.model.name,
+            mode=mode,
+        )
 
     def _sign_off(self) -> None:
         self.parts.board.change(WorkerRecord, self.parts.options.owner, lambda _old, _now: None, announce=True)

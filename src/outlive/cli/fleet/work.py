@@ -17,6 +17,11 @@ from outlive.options import agent_options
 
 EXIT_CODES = {"drained": 0, "empty": 0, "stuck": 5, "budget": 6}
 """How a worker ends."""
+ABOUT = {
+    "stuck": "what is left waits for a person, or is not for this worker: outlive fleet",
+    "budget": "the budget is spent: outlive fleet budget",
+}
+"""What is worth saying of that."""
 
 
 @click.command()
@@ -74,7 +79,8 @@ def work(
         if metrics:
             stack.callback(serve_metrics(parts.metrics, metrics))
         ended = asyncio.run(_run(parts))
-    log.say("ended_work", why=ended, dollars=f"{parts.budget.spent:.4f}" if parts.budget.spent else "")
+    spent = parts.budget.spent
+    log.say("ended_work", why=ended, text=ABOUT.get(ended), dollars=f"{spent:.4f}" if spent else "")
     sys.exit(EXIT_CODES[ended])
 
 
