@@ -18,7 +18,6 @@ OutliveError
 │   ├── ConflictError        the status does not allow it
 │   └── LeaseError           someone else holds it, or the fencing token is stale
 ├── NothingReady             no task can be claimed now
-├── UnknownWorker            no worker of the fleet has that name
 ├── MemoryRefused            a request on memories that is refused   (memory/errors.py)
 │   ├── UnknownMemory        no memory has that name
 │   ├── InvalidMemory        a field has a value it may not have
@@ -137,10 +136,6 @@ class LeaseError(TaskError):
 
 
 class NothingReady(OutliveError):
-    pass
-
-
-class UnknownWorker(OutliveError):
     pass
 
 

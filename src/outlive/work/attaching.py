@@ -11,8 +11,8 @@ from outlive.stores.machine import machine_name
 from outlive.stores.tasks.records import Task
 from outlive.tasks.refs import Ref
 from outlive.tools.permissions.trust import work_settings
+from outlive.work.attempts.places import open_place
 from outlive.work.control import FleetControl
-from outlive.work.places import open_place
 from outlive.work.repository.repository import Repository
 from outlive.work.settings import default_worktrees
 

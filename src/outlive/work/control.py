@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from outlive.errors import ConflictError, UnknownWorker
+from outlive.errors import ConflictError, OutliveError
 from outlive.stores.logs.protocol import LogStore, UnknownSession
 from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import TaskGraph
@@ -12,6 +12,10 @@ from outlive.tasks.refs import Ref
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.budgets import KINDS
 from outlive.work.shared.records import ATTACHED, PERSON, FleetBudget, TaskRun, WorkerRecord
+
+
+class UnknownWorker(OutliveError):
+    pass
 
 
 class FleetControl:

@@ -9,13 +9,13 @@ from outlive.config import Workspace
 from outlive.models.protocol import Model
 from outlive.stores.logs.protocol import LogStore
 from outlive.tasks.graph import TaskGraph
+from outlive.work.attempts.spending import WorkerBudget
 from outlive.work.log_lines import WorkLog
 from outlive.work.metrics import Metrics
 from outlive.work.repository.repository import Repository
 from outlive.work.settings import WorkOptions
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.keys import ConcurrencyKeys
-from outlive.work.spending import WorkerBudget
 
 P = ParamSpec("P")
 T = TypeVar("T")

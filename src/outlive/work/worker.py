@@ -12,8 +12,8 @@ from outlive.errors import ConfigError, LeaseError, NothingReady, OutliveError, 
 from outlive.stores.tasks.protocol import Fit
 from outlive.stores.tasks.records import Task
 from outlive.tasks.waiting import until
-from outlive.work.attempt import Attempt
-from outlive.work.endings import AttemptEnded, AttemptStopped, LeaseLost, TaskCancelled
+from outlive.work.attempts.attempt import Attempt
+from outlive.work.attempts.endings import AttemptEnded, AttemptStopped, LeaseLost, TaskCancelled
 from outlive.work.parts import WorkerParts, in_thread
 from outlive.work.reaper import reap
 from outlive.work.shared.budgets import TaskCosts, spent_labels

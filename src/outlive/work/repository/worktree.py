@@ -8,15 +8,12 @@ that has lost the session can neither store nor land anything.
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
 from outlive.stores.locations import MEMORY, OUTPUTS, TRANSCRIPTS
+from outlive.work.repository.checkout import Checkout
 from outlive.work.repository.git import Fenced, Git, GitError, InTheWay, Moved, git_error
-
-if TYPE_CHECKING:
-    from outlive.work.repository.repository import Repository
 
 _NOT_OURS_TO_COMMIT = tuple(f":(exclude,top){name}" for name in (".tasks", TRANSCRIPTS, MEMORY, OUTPUTS))
 _NOTHING = "0" * 40
@@ -34,7 +31,7 @@ def kept_ref(session: str) -> str:
 class Worktree:
     """A worktree and the stored state of its session. Its methods block."""
 
-    def __init__(self, repository: "Repository", path: Path, session: str) -> None:
+    def __init__(self, repository: Checkout, path: Path, session: str) -> None:
         self.repository = repository
         self.path = path
         self.git = Git(path)

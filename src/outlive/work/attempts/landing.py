@@ -4,10 +4,10 @@ import asyncio
 import random
 
 from outlive.agent.runtime import Runtime
-from outlive.work import brief
-from outlive.work.checks import failing
-from outlive.work.endings import TaskWaits
-from outlive.work.held import HeldTask
+from outlive.work.attempts import brief
+from outlive.work.attempts.checks import failing
+from outlive.work.attempts.endings import TaskWaits
+from outlive.work.attempts.held import HeldTask
 from outlive.work.parts import in_thread
 from outlive.work.repository.git import InTheWay, Moved
 from outlive.work.repository.worktree import Worktree

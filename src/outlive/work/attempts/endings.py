@@ -1,9 +1,7 @@
 """How an attempt ends before its task is complete, as exceptions."""
 
-from outlive.errors import OutliveError
 
-
-class AttemptEnded(OutliveError):
+class AttemptEnded(Exception):
     """Base. The task goes back, and another attempt may follow."""
 
     counts = True

@@ -17,10 +17,10 @@ from outlive.messages import Text
 from outlive.origin import tagged
 from outlive.result import RunResult
 from outlive.stores.logs.protocol import UnknownSession
-from outlive.work.held import HeldTask
+from outlive.work.attempts.held import HeldTask
+from outlive.work.attempts.spending import SessionCosts
+from outlive.work.attempts.tools import WORKERS_ONLY, AskPerson, PartsGraph
 from outlive.work.shared.budgets import TaskCosts
-from outlive.work.spending import SessionCosts
-from outlive.work.tools import WORKERS_ONLY, AskPerson, PartsGraph
 
 
 @dataclass(slots=True)

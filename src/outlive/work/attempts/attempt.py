@@ -19,15 +19,15 @@ from outlive.result import RunResult
 from outlive.stores.logs.names import new_session_id
 from outlive.stores.logs.protocol import SessionBusy
 from outlive.stores.tasks.records import Task
-from outlive.work import brief
-from outlive.work.checks import failing
-from outlive.work.endings import AttemptEnded, AttemptStopped, LeaseLost, TaskCancelled, TaskWaits
-from outlive.work.held import HeldTask
-from outlive.work.keeping import WorkInProgress
-from outlive.work.landing import land
-from outlive.work.opening import TaskAgent, open_agent
+from outlive.work.attempts import brief
+from outlive.work.attempts.checks import failing
+from outlive.work.attempts.endings import AttemptEnded, AttemptStopped, LeaseLost, TaskCancelled, TaskWaits
+from outlive.work.attempts.held import HeldTask
+from outlive.work.attempts.keeping import WorkInProgress
+from outlive.work.attempts.landing import land
+from outlive.work.attempts.opening import TaskAgent, open_agent
+from outlive.work.attempts.places import open_place
 from outlive.work.parts import WorkerParts, beside, in_thread
-from outlive.work.places import open_place
 from outlive.work.repository.git import Fenced, GitError, GitUnreachable
 from outlive.work.repository.worktree import Worktree
 from outlive.work.shared.records import PERSON, TaskRun

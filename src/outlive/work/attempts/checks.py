@@ -7,7 +7,7 @@ from outlive.events import Checkpointed
 from outlive.stores.tasks.records import Task
 from outlive.tools.builtin.bash import Bash, BashInput
 from outlive.tools.errors import ToolError
-from outlive.work.held import HeldTask
+from outlive.work.attempts.held import HeldTask
 
 CHECKS = "checks"
 """The metadata of a task with commands of its own."""

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from outlive.events import ToolFinished
-from outlive.work.held import HeldTask
+from outlive.work.attempts.held import HeldTask
 from outlive.work.parts import in_thread
 from outlive.work.repository.git import GitUnreachable
 from outlive.work.repository.worktree import Worktree
