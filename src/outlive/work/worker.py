@@ -105,8 +105,11 @@ class Worker:
                 attempt = Attempt(parts, task)
                 parts.log.say("claimed", task=task.id, subject=task.subject)
                 self._running[asyncio.ensure_future(attempt.run())] = attempt
-            elif parts.options.until_empty and not self._running and (ended := await in_thread(self._is_over)):
-                return ended
+            elif not self._running:
+                if parts.budget.exceeded():
+                    return "budget"
+                if parts.options.until_empty and (ended := await in_thread(self._is_over)):
+                    return ended
 
     async def _claim(self) -> Task | None:
         """Claim a task; waits a while for one. None if there is none."""

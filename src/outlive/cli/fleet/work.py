@@ -60,8 +60,8 @@ def work(
       outlive work --store postgresql://team@db/work --owner build-7 --capability gpu
 
     \b
-    Exit codes: 0 drained, or nothing is left to do; 1 refused; 2 wrong usage; with --until-empty also 5 what is left
-    waits for a person or does not fit this worker, 6 the budget is spent.
+    Exit codes: 0 drained, or nothing is left to do; 1 refused; 2 wrong usage; 6 its budget is spent. With
+    --until-empty also 5 what is left waits for a person or does not fit this worker, 6 the fleet's budget is spent.
     """
     from outlive.work.log_lines import WorkLog
     from outlive.work.metrics import serve_metrics
