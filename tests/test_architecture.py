@@ -47,6 +47,7 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("outlive.regular",),
     ("outlive.private",),
     ("outlive.printable",),
+    ("outlive.ending",),
     ("outlive.errors",),
 )
 """DESIGN.md, "The house": each line may import only the lines below it, and within a room itself."""

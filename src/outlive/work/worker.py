@@ -116,6 +116,8 @@ class Worker:
         try:
             patience = 0.0 if self.parts.options.until_empty and not self._running else WAIT_SECONDS
             return await in_thread(until, self.parts.graph.store, self._take_or_leave, patience)
+        except NothingReady:  # it was asked to end meanwhile
+            return None
         except OutliveError as error:
             self.parts.log.say("store_failed", text=str(error))
             self._rest()
@@ -306,6 +308,8 @@ class Worker:
                 return
             if task.status == "cancelled":
                 ending = TaskCancelled("cancelled", task.result or "")
+            elif task.owner != self.parts.options.owner:
+                ending = LeaseLost("lost", f"{task.owner} has the task now" if task.owner else why)
         attempt.stop(ending)
 
     def _gauges(self) -> dict[str, float]:
