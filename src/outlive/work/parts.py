@@ -54,9 +54,11 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
         raise
 
 
-async def beside(helper: Coroutine[Any, Any, None], work: Coroutine[Any, Any, None]) -> None:
-    """Run `work` to its end, and `helper` as long as that takes. If either raises, the other is cancelled."""
-    tasks = [asyncio.ensure_future(helper), asyncio.ensure_future(work)]
+async def beside(helper: Coroutine[Any, Any, None], work: Coroutine[Any, Any, T]) -> T:
+    """Run `work` to its end and return its result; `helper` runs as long as that takes, and has ended on return. If
+    either raises, the other is cancelled."""
+    helping, working = asyncio.ensure_future(helper), asyncio.ensure_future(work)
+    tasks: tuple[asyncio.Future[Any], ...] = (helping, working)
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -65,3 +67,4 @@ async def beside(helper: Coroutine[Any, Any, None], work: Coroutine[Any, Any, No
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+    return working.result()

@@ -13,9 +13,11 @@ OVER = ("done", "cancelled")
 def reap(parts: WorkerParts) -> list[Path]:
     """Remove them; returns their paths. What another worker has open is left alone."""
     removed = []
-    for run in parts.board.all(TaskRun).values():
-        place = Path(run.worktree) if run.worktree else None
-        if run.phase not in OVER or place is None or not place.is_dir():
+    places = {int(id): (Path(run.worktree), run) for id, run in parts.board.all(TaskRun).items() if run.worktree}
+    here = {id: (place, run) for id, (place, run) in places.items() if place.is_dir()}
+    tasks = parts.graph.store.read(lambda tx: tx.get(list(here))) if here else {}
+    for id, (place, run) in here.items():
+        if run.phase not in OVER and (id not in tasks or not tasks[id].finished):
             continue
         try:
             if parts.repository.discard(place, run.session):

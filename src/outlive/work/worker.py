@@ -105,8 +105,11 @@ class Worker:
                 attempt = Attempt(parts, task)
                 parts.log.say("claimed", task=task.id, subject=task.subject)
                 self._running[asyncio.ensure_future(attempt.run())] = attempt
-            elif parts.options.until_empty and not self._running and (ended := await in_thread(self._is_over)):
-                return ended
+            elif not self._running:
+                if parts.budget.exceeded():
+                    return "budget"
+                if parts.options.until_empty and (ended := await in_thread(self._is_over)):
+                    return ended
 
     async def _claim(self) -> Task | None:
         """Claim a task; waits a while for one. None if there is none."""
@@ -212,7 +215,7 @@ class Worker:
         def work(old: WorkerRecord | None, now: datetime) -> WorkerRecord:
             if old is not None and old.expires > now:
                 raise ConfigError(
-                    f"a worker called {options.owner!r} runs on {old.machine} (process {old.pid})",
+                    f"a worker called {options.owner!r} runs on {old.machine.partition('/')[0]} (process {old.pid})",
                     hint=f"choose another owner, or wait until {old.expires:%H:%M:%S} if it was killed",
                 )
             return WorkerRecord(
@@ -226,7 +229,15 @@ class Worker:
             )
 
         parts.board.change(WorkerRecord, options.owner, work, announce=True)
-        parts.log.say("started", slots=options.slots, branch=parts.repository.branch, remote=parts.repository.remote)
+        repository, mode = parts.repository, options.agent.mode
+        parts.log.say(
+            "started",
+            slots=options.slots,
+            branch=repository.branch,
+            remote=repository.remote,
+            model=parts.model.name,
+            mode=mode,
+        )
 
     def _sign_off(self) -> None:
         self.parts.board.change(WorkerRecord, self.parts.options.owner, lambda _old, _now: None, announce=True)

@@ -37,7 +37,7 @@ class Repository(Checkout):
         tree = Worktree(self, place, session)
         tree.occupy()
         try:
-            if self._is_ours(place):
+            if self.is_ours(place):
                 return tree
             stored = self._stored(session, wip, bundle)
             with self.alone():
@@ -53,7 +53,7 @@ class Repository(Checkout):
         """The worktrees in this folder."""
         found = []
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.is_dir() and self._is_ours(path):
+            if path.is_dir() and self.is_ours(path):
                 git = Git(path)
                 changed = git("status", "--porcelain", "--no-renames").splitlines()
                 busy = Worktree(self, path, "").is_occupied()
@@ -63,7 +63,7 @@ class Repository(Checkout):
     def discard(self, place: Path, session: str) -> bool:
         """Remove a worktree of this checkout if everything in it is stored and no process has it open."""
         tree = Worktree(self, place, session)
-        if not self._is_ours(place) or tree.is_occupied() or not tree.is_stored():
+        if not self.is_ours(place) or tree.is_occupied() or not tree.is_stored():
             return False
         tree.remove_folder()
         return True
@@ -90,7 +90,8 @@ class Repository(Checkout):
     def _has(self, commit: str) -> bool:
         return bool(commit) and self.git.ok("cat-file", "-e", f"{commit}^{{commit}}")
 
-    def _is_ours(self, place: Path) -> bool:
+    def is_ours(self, place: Path) -> bool:
+        """Whether this is a worktree of this checkout."""
         if not (place / ".git").is_file():
             return False
         return Git(place).attempt("rev-parse", "--path-format=absolute", "--git-common-dir")[1] == str(self.common)
