@@ -1,7 +1,7 @@
 """`TaskGraph`: the operations on tasks. Each is one transaction of the store."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import timedelta
 from typing import Any, Unpack
 
@@ -147,13 +147,18 @@ class TaskGraph:
         )
         return self.create_many([draft])[0]
 
-    def create_many(self, drafts: Iterable[TaskDraft]) -> list[Task]:
-        """Create all tasks or none. Drafts may refer to each other by `key`, in any order."""
+    def create_many(
+        self, drafts: Iterable[TaskDraft], *, unless: Callable[[TaskWriter], bool] | None = None
+    ) -> list[Task]:
+        """Create all tasks or none. Drafts may refer to each other by `key`, in any order.
+
+        With `unless`, none are created if it is true in the same transaction.
+        """
         ready = [checked(draft, number) for number, draft in enumerate(drafts, start=1)]
         keys = Counter(draft.key for draft in ready if draft.key is not None)
         if doubled := next((key for key, count in keys.items() if count > 1), None):
             raise InvalidTask(f"two tasks of the batch have the key {doubled!r}; keys must differ")
-        return self.store.write(lambda tx: create(tx, self._audit, ready))
+        return self.store.write(lambda tx: [] if unless and unless(tx) else create(tx, self._audit, ready))
 
     def update(self, ref: Ref, *, force: bool = False, **edit: Unpack[TaskEdit]) -> Task:
         """Change the given fields. Edges can be added and removed from both sides."""
