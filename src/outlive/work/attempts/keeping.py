@@ -17,8 +17,8 @@ from outlive.work.repository.worktree import Worktree
 
 MAX_BUNDLE_BYTES = 64 * 2**20
 _TOO_LARGE = (
-    "the repository has {:.0f} MB, and the store takes {:.0f} MB of one: work in progress cannot reach other machines. "
-    "Give it a git remote that they share"
+    "the repository has {:.0f} MB, and the store takes {:.0f} MB of one: work in progress cannot reach other "
+    "machines. Give it a git remote that they share"
 )
 
 

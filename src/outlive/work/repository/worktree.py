@@ -177,8 +177,6 @@ class Worktree:
 
     def remove_folder(self) -> None:
         """Remove the worktree. Its stored state stays."""
-        if self.path.resolve() == self.repository.project.resolve():
-            raise GitError(f"{self.path} is the checkout itself")
         with self.repository.alone():
             shutil.rmtree(self.path, ignore_errors=True)
             self.repository.git("worktree", "remove", "--force", "--force", str(self.path))
