@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
@@ -150,3 +150,12 @@ def last_failure() -> "dict[str, Any] | None":
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def remove_traces_of_hooks() -> None:
+    """Remove the note of the last failure, and sockets that killed servers left behind."""
+    run = home() / "run"
+    for path in (home() / FAILURE_FILE, *run.glob("hooks-*.sock")):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):
+        run.rmdir()
