@@ -46,8 +46,9 @@ def main(client: str) -> None:
     except BaseException as error:  # noqa: BLE001 - an error of a hook must not stop the client
         signal.alarm(0)
         text = _failed(error, locals().get("event"))
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    with suppress(Exception):  # the client is gone, or its disk is full
+        sys.stdout.write(text)
+        sys.stdout.flush()
     os._exit(0)
 
 

@@ -21,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 
 from outlive import __version__
 from outlive.clients import KEEP_RESULT
+from outlive.ending import terminations
 from outlive.errors import OutliveError
 from outlive.mcp import texts
 from outlive.mcp.backend import Backend
@@ -203,12 +204,17 @@ class ClientLines(TextIOWrapper):
 
 def run_stdio(server: OutliveServer) -> None:
     """Serve one client until it closes our standard input, or until SIGINT or SIGTERM."""
+    lost = ""
     try:
         asyncio.run(_stdio(server))
     except* BrokenPipeError:
         _log.warning("the client was gone before it had its answer")
+    except* OSError as errors:
+        lost = str(errors.exceptions[0])
     finally:
         server.close()
+    if lost:
+        raise OutliveError(f"the client cannot be answered: {lost}")
 
 
 async def _stdio(server: OutliveServer) -> None:
@@ -218,7 +224,7 @@ async def _stdio(server: OutliveServer) -> None:
         os._exit(0)
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, *terminations()):
         loop.add_signal_handler(number, leave)
     lines = anyio.wrap_file(ClientLines(sys.stdin.buffer, encoding="utf-8", errors="replace"))
     await server.hooks.listen()

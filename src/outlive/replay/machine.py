@@ -13,6 +13,7 @@ from outlive.origin import origin_of, user_words
 from outlive.regular import open_to_read
 from outlive.replay.importers import ImportRefused, is_database
 from outlive.replay.importers.lines import loads
+from outlive.secrets import mask
 from outlive.stores.logs.names import followed_id
 from outlive.stores.logs.protocol import UnknownSession
 
@@ -151,7 +152,7 @@ def _text(value: Any) -> str:
 
 
 def _said(value: dict[str, Any]) -> str:
-    """The user's own words in a line."""
+    """The user's own words in a line, masked."""
     inner = value.get("message")
     own = value.get("type") in ("user", "message") and isinstance(inner, dict) and not value.get("isMeta")
     message = inner if own else value
@@ -162,4 +163,4 @@ def _said(value: dict[str, Any]) -> str:
     except ValueError:
         return ""
     texts = [Text(_text(block.data.get("text"))) if isinstance(block, Opaque) else block for block in blocks]
-    return user_words(text for text in texts if isinstance(text, Text) and origin_of(text) == "user").strip()
+    return mask(user_words(text for text in texts if isinstance(text, Text) and origin_of(text) == "user").strip())
