@@ -189,6 +189,9 @@ def test_undo_of_several_clients_in_any_order_leaves_no_trace(outlive: Outlive, 
     for order in (("codex", "pi"), ("pi", "codex")):
         for client in ("codex", "pi"):
             assert outlive("init", client, "--yes").code == 0
+        (home / ".outlive/run").mkdir()
+        (home / ".outlive/run/hooks-1.sock").touch()  # of a server that was killed
+        (home / ".outlive/hooks.failed").touch()
         for client in order:
             assert outlive("init", client, "--undo", "--yes").code == 0
         assert snapshot(home) == before

@@ -151,3 +151,12 @@ def last_failure() -> "dict[str, Any] | None":
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def remove_traces_of_hooks() -> None:
+    """Remove the note of the last failure, and sockets that killed servers left behind."""
+    run = home() / "run"
+    for path in (home() / FAILURE_FILE, *run.glob("hooks-*.sock")):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):
+        run.rmdir()

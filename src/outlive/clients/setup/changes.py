@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from outlive.clients.hook import remove_traces_of_hooks
 from outlive.config.home import home
 from outlive.errors import OutliveError
 from outlive.private import make_private
@@ -117,6 +118,8 @@ def undone(client: str, changes: Iterable[SetupChange]) -> None:
     folders = _folders(client)
     journal = _journal(client)
     journal.unlink(missing_ok=True)
+    if not any(journal.parent.glob("*.json")):
+        remove_traces_of_hooks()
     for folder in (journal.parent, *sorted(folders, reverse=True)):
         with suppress(OSError):
             folder.rmdir()
