@@ -47,6 +47,7 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("outlive.regular",),
     ("outlive.private",),
     ("outlive.printable",),
+    ("outlive.ending",),
     ("outlive.errors",),
 )
 """DESIGN.md, "The house": each line may import only the lines below it, and within a room itself."""
@@ -169,8 +170,8 @@ def test_a_public_class_name_has_one_home() -> None:
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}
 
 
-LARGE = {"tools/builtin": 30, ".": 20, "cli/chat": 18}
-"""Rooms that may hold more: one tool a file; the package itself; the terminal."""
+LARGE = {"tools/builtin": 30, ".": 19}
+"""Rooms that may hold more: one tool a file; the package itself."""
 
 
 def test_no_room_is_crowded() -> None:
@@ -265,9 +266,12 @@ def test_the_loop_stays_under_200_lines() -> None:
     assert len(MODULES["outlive.loop"].read_text().splitlines()) < 200
 
 
-def test_nothing_of_ours_runs_git() -> None:
-    """A repository's settings name programs that git starts: what we want to know of one is in its files."""
+def test_only_the_worker_runs_git() -> None:
+    """A repository's settings name programs that git starts: what we want to know of one is in its files. The worker
+    switches them off."""
     for module, path in MODULES.items():
+        if module == "outlive.work.repository.git":
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and (given := [*node.args, *(word.value for word in node.keywords)]):
                 first = given[0].elts[0] if isinstance(given[0], ast.List | ast.Tuple) and given[0].elts else given[0]

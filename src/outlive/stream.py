@@ -30,6 +30,8 @@ class ModelRetrying(Struct, frozen=True, tag="model_waits"):
     reason: str
     seconds: float
     attempt: int
+    overloaded: bool = False
+    """The provider has asked for fewer requests."""
 
 
 class ToolOutput(Struct, frozen=True, tag="tool_output"):

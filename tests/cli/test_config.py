@@ -6,6 +6,7 @@ import pytest
 
 from outlive.cli.agent.options import run_options
 from outlive.cli.config import config_rows
+from outlive.cli.fleet.work import work
 from outlive.config import Workspace
 from outlive.config.home import trust
 from outlive.config.settings import SETTINGS, Setting
@@ -139,7 +140,8 @@ def test_every_option_that_is_named_exists() -> None:
     @run_options
     def command() -> None: ...
 
-    known = {name for parameter in command.__click_params__ for name in parameter.opts}  # type: ignore[attr-defined]
+    parameters = [*command.__click_params__, *work.params]  # type: ignore[attr-defined]
+    known = {name for parameter in parameters for name in parameter.opts}
     assert {setting.option for setting in SETTINGS if setting.option} <= known
     assert next(setting for setting in SETTINGS if setting.name == "agent.mode").choices == MODES
 

@@ -44,6 +44,7 @@ from outlive.models.errors import ModelNotSetUp
 from outlive.models.local_servers import ServedModel
 from outlive.models.protocol import Model, Price, Usage, found_at
 from outlive.models.resolve import offered, resolve
+from outlive.regular import real_path
 from outlive.secrets import Masker
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import UnknownSession
@@ -167,14 +168,17 @@ class AgentFactory:
         wanted = {"OUTLIVE_THINKING": thinking} if thinking else {}
         return self.dotenv.environment() | wanted | ({EFFORT: effort} if effort else {})
 
-    def open(self, session: str | None = None, *, asker: Asker | None = None, take_over: bool = False) -> Runtime:
-        """Open an agent in a new session, or in the session with that id; `take_over` fences out who has it open."""
+    def open(
+        self, session: str | None = None, *, asker: Asker | None = None, take_over: bool = False, begin: str = ""
+    ) -> Runtime:
+        """Open an agent in a new session, which may get the id `begin`, or in the session with that id; `take_over`
+        fences out who has it open."""
         self.settings.rules(self.options.allow, self.options.deny)  # a wrong one is refused before there is a session
         with ExitStack() as undo:
             memories = self._memories()
             undo.callback(memories.close)
             model = self._model or self.resolve_model()
-            opened = self._resume(session, model, take_over=take_over) if session else self._start(model)
+            opened = self._resume(session, model, take_over=take_over) if session else self._start(model, begin)
             undo.callback(opened.close)
             orphans = orphans_of(opened.id, opened.started, self.logs) if session else []
             interrupted = any(call.name.startswith("task_") for call in opened.engine.history.waiting)
@@ -272,7 +276,7 @@ class AgentFactory:
         agent = Runtime(session, parts, owns_model=model is not self._model)
         agent.memory = agent.context.extras[MEMORIES_KEY] = memory
         for name, digest in session.files_seen().items():
-            agent.context.read_tracker.restore((root / name).resolve(), digest)
+            agent.context.read_tracker.restore(real_path(root / name), digest)
         agent.context.extras[HOSTS_KEY] = rules.allowed_hosts()
         for folder in added_folders(self.workspace.project, self._line(session.id)):
             if folder.is_dir():
@@ -461,7 +465,7 @@ def _cold(engine: Engine, price: Price | None, *, passes: bool) -> str:
 
 
 def _folder(root: Path, name: str) -> Path:
-    path = (root / Path(name).expanduser()).resolve()
+    path = real_path(root / Path(name).expanduser())
     if not path.is_dir():
         raise ConfigError(f"add_dirs: there is no such folder {name!r}", code="add_dirs")
     return path

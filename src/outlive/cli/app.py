@@ -19,6 +19,9 @@ from outlive.printable import clean
     cls=PromptGroup,
     commands_in={
         "task": ("outlive.cli.task:task", "A graph of tasks that many processes, agents and machines share."),
+        "work": ("outlive.cli.fleet.work:work", "Take ready tasks and do them: a worker of the fleet."),
+        "fleet": ("outlive.cli.fleet.fleet:fleet", "What workers do; answer, drain, cancel, retry, budgets."),
+        "attach": ("outlive.cli.fleet.attach:attach", "Watch the session of a task, or take it over."),
         "replay": ("outlive.cli.replay.command:replay", "Play a recorded session through the context engine."),
         "recall": ("outlive.cli.recall:recall", "Print the exact text behind a handle, or search sessions."),
         "session": ("outlive.cli.session:session", "Look at sessions, fork them, take passes back."),

@@ -32,6 +32,7 @@ HINTS = {
     "default_turns": "that is the default without a terminal; --max-turns sets another",
     "memory_exists": "to replace it: outlive memory supersede NAME TEXT; or choose another name",
     "needs_confirmation": "only the user can agree to it, with --confirm",
+    "no_repository": "{hint}: git init && git add --all && git commit",
     "no_id": "to create a plan without ids: outlive task create --batch FILE",
     "all_blocked": "waiting longer will not help: outlive task list shows what is open",
     "nothing_fits": "`outlive task ready` shows the ready ones",
@@ -53,6 +54,7 @@ HINTS = {
     "unknown_session": "list them with: outlive session list",
     "unknown_step": "list them with: outlive memory log",
     "unknown_task": "list them with: outlive task list --all",
+    "untrusted_work": "{hint}: outlive trust",
     "untrusted_memory": "look at it, then: outlive trust, or: outlive memory confirm {name}",
     "window": "--context-window sets it",
 }

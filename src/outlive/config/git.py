@@ -1,5 +1,5 @@
-"""Facts about a git repository, read from its files. outlive never runs git: a repository's settings can name
-programs that git would start.
+"""Facts about a git repository, read from its files. Git itself is run only by workers (`work/repository`): a
+repository's settings can name programs that git would start.
 
 A `.git` file from an archive can name any folder, so `names_back` requires a link in the other direction, which only
 somebody with write access to that repository can create.

@@ -66,7 +66,7 @@ def _plain(name: str) -> Callable[[Section], str]:
 
 
 _PROBLEMS: Mapping[str, Callable[[Section], str]] = {
-    **{name: _plain(name) for name in ("store", "context", "agent", "permissions", "memory", "terminal")},
+    **{name: _plain(name) for name in ("store", "context", "agent", "permissions", "memory", "terminal", "work")},
     **{"hooks": _hooks, "mcp": _mcp},
 }
 """The sections, and what is wrong with the settings of each. Policies and rules are checked by their users."""

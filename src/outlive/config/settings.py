@@ -128,6 +128,14 @@ SETTINGS = (
         "Keep what files held before a call changes them, so that a rewind can restore them.",
         default=True,
     ),
+    Setting(
+        "agent",
+        "handover",
+        bool,
+        "Store the files of a session at the git remote after each batch of edits, so that --resume finds them on "
+        "another machine with the same store.",
+        default=False,
+    ),
     Setting("agent", "max_turns", int, "Requests of one run at most.", minimum=1, option="--max-turns"),
     Setting("agent", "max_tokens", int, "Tokens of one run at most.", minimum=1, option="--max-tokens"),
     Setting("agent", "max_cost", float, "Dollars of one run at most.", minimum=0, option="--max-cost"),
@@ -221,6 +229,59 @@ SETTINGS = (
         choices=STATUS_PARTS,
     ),
     Setting("terminal", "plain", bool, "Only lines of text, for screen readers.", default=False, option="--plain"),
+    Setting("work", "slots", int, "Tasks that a worker works on at once.", default=1, minimum=1, option="--slots"),
+    Setting("work", "labels", list, "A worker takes only tasks with all of these.", default=[], option="--label"),
+    Setting(
+        "work",
+        "capabilities",
+        list,
+        "A worker takes only tasks all of whose labels are among these. Without it: any.",
+        option="--capability",
+    ),
+    Setting(
+        "work",
+        "mode",
+        str,
+        "What a worker's agents do without asking; nobody can be asked.",
+        default="accept-edits",
+        choices=MODE_CHOICES,
+        option="--permission-mode",
+    ),
+    Setting(
+        "work", "checks", list, "Commands that have to pass before a task is done.", default=[], option="--check"
+    ),
+    Setting("work", "check_time", float, "Seconds of one check at most.", default=600.0, minimum=1),
+    Setting(
+        "work", "branch", str, "Where work lands. Without one: the branch that is checked out.", option="--branch"
+    ),
+    Setting(
+        "work",
+        "remote",
+        str,
+        "The git remote that machines share, or empty for none. Without one: that of the branch.",
+        option="--remote",
+    ),
+    Setting("work", "worktrees", str, "The folder of the worktrees. Without one: ~/.outlive-worktrees/PROJECT."),
+    Setting(
+        "work", "rounds", int, "How often an agent mends failing checks within one attempt.", default=3, minimum=0
+    ),
+    Setting(
+        "work", "attempts", int, "Attempts that may fail before a task waits for a person.", default=3, minimum=1
+    ),
+    Setting("work", "split", int, "Tasks that agents may make out of one task.", default=20, minimum=0),
+    Setting(
+        "work", "keys", dict, "How many tasks with the label key:NAME are worked on at once; 1 without.", default={}
+    ),
+    Setting("work", "lease", float, "Seconds after which a silent worker loses its tasks.", default=60.0, minimum=5),
+    Setting(
+        "work",
+        "grace",
+        float,
+        "Seconds that running tasks get when a worker ends.",
+        default=60.0,
+        minimum=0,
+        option="--grace",
+    ),
     Setting("permissions", "allow", list, "Rules for calls that run without asking.", default=[], option="--allow"),
     Setting("permissions", "deny", list, "Rules for calls that never run.", default=[], option="--deny"),
 )

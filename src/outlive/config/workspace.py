@@ -53,11 +53,13 @@ class Workspace:
         """SHA-256 of `file`; empty without a file."""
         self.chosen = chosen
         """The store that the user named, if any."""
-        names = ("store", "context", "agent", "permissions", "hooks", "memory", "mcp", "terminal")
-        store, self.context, self.agent, self.permissions, self.hooks, self.memory, self.mcp, self.terminal = (
-            (sections or {}).get(name, {}) for name in names
+        given = sections or {}
+        names = ("context", "agent", "permissions", "hooks", "memory", "mcp", "terminal", "work")
+        self.context, self.agent, self.permissions, self.hooks, self.memory, self.mcp, self.terminal, self.work = (
+            given.get(name, {}) for name in names
         )
         """The sections of the file; `tools/permissions/trust.py` decides which of them count."""
+        store = given.get("store", {})
         self.named: str = store.get("url", DEFAULT_STORE)
         """The store of `file`, else the default."""
         self.durability: str = store.get("durability", "full")

@@ -12,9 +12,11 @@ class ModelError(OutliveError):
 
 
 class ModelUnavailable(ModelError):
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, retry_after: float | None = None, *, overloaded: bool = False) -> None:
+        """`overloaded`: the provider has asked for fewer requests."""
         super().__init__(message)
         self.retry_after = retry_after
+        self.overloaded = overloaded
 
 
 class PromptTooLong(ModelError):

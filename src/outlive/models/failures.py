@@ -16,6 +16,8 @@ MAX_NAMES = 8
 MAX_NAME_CHARS, MAX_COMPARED = 100, 500
 """Characters of a name, and number of names, that are compared to suggest a model."""
 TEMPORARY_STATUSES = frozenset({408, 409, 425, 429, 499})
+OVERLOADED_STATUSES = frozenset({429, 503, 529})
+OVERLOADED_KINDS = frozenset({"overloaded_error", "rate_limit_error", "rate_limit_exceeded", "server_is_overloaded"})
 PERMANENT_KINDS = frozenset({"invalid_request_error", "authentication_error", "permission_error", "not_found_error"})
 """Kinds of errors inside a stream, which have no status, that a retry does not help; others are temporary."""
 BILLING_CODES = frozenset({"insufficient_quota", "billing_error", "billing_not_active", "billing_hard_limit_reached"})
@@ -61,7 +63,10 @@ def error_for(failure: Failure, model: str, key: str) -> ModelError:
         or failure.status >= 500
         or not (failure.status or failure.names & PERMANENT_KINDS)
     )
-    return ModelUnavailable(text, retry_after(failure.headers)) if passing else RequestRefused(text)
+    if not passing:
+        return RequestRefused(text)
+    overloaded = failure.status in OVERLOADED_STATUSES or bool(failure.names & OVERLOADED_KINDS)
+    return ModelUnavailable(text, retry_after(failure.headers), overloaded=overloaded)
 
 
 def nearest(wanted: str, names: Iterable[str]) -> str:

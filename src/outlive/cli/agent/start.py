@@ -71,17 +71,40 @@ def start(
         from outlive.cli.rescue import kept
 
         session = kept(rescued, store)
+    if session is not None and resume is not None:
+        workspace = _moved(workspace, session)
     words = () if prompt is None else _prompt(prompt, going_on=session is not None)
     default_turns = DEFAULT_TURNS if prompt is not None else None
     with closing(AgentFactory(workspace, AgentOptions(**options, default_turns=default_turns))) as factory:
         if prompt is None:
-            return _chat(factory, workspace, session, first or "", wanted)
+            return open_chat(factory, workspace, session, first or "", wanted)
         from outlive.cli.agent.headless import run_headless
 
         agent = factory.open(session)
         agent.attachments = Attachments(agent)
+        _keep_files(factory, agent)
         settle()
         return run_headless(agent, words, output_format or "text", partial=include_partial)
+
+
+def _moved(workspace: Workspace, session: str) -> Workspace:
+    """The workspace with the files of a session that comes from another machine."""
+    if not workspace.store_url.startswith("postgres"):
+        return workspace
+    from outlive.work.handover import with_files
+
+    there, notice = with_files(workspace, session)
+    if notice:
+        click.echo(clean(notice), err=True)
+    return there
+
+
+def _keep_files(factory: AgentFactory, agent: Runtime) -> None:
+    """Store the files of the session for other machines, if the user wants that."""
+    if factory.settings.agent.get("handover") and factory.workspace.store_url.startswith("postgres"):
+        from outlive.work.handover import keep_files
+
+        keep_files(agent, factory.workspace)
 
 
 def settle() -> None:
@@ -108,14 +131,24 @@ def _ask_about_server(factory: AgentFactory) -> None:
             click.echo(f"To be asked no more: export {SWITCH}=on, or name a model: export MODEL_ID=openai:NAME")
 
 
-def _chat(factory: AgentFactory, workspace: Workspace, session: str | None, first: str, wanted: Preferences) -> int:
+def open_chat(
+    factory: AgentFactory,
+    workspace: Workspace,
+    session: str | None,
+    first: str,
+    wanted: Preferences,
+    *,
+    take_over: bool = False,
+) -> int:
+    """Talk in the terminal; `take_over` fences out whoever has the session open."""
     from outlive.cli.chat import chat
     from outlive.cli.chat.picker.catalog import catalog
 
     _ask_about_server(factory)
 
     def open_agent(session: str | None, asker: Asker) -> Runtime:
-        agent = factory.open(session, asker=asker)
+        agent = factory.open(session, asker=asker, take_over=take_over and session is not None)
+        _keep_files(factory, agent)
         settle()
         return agent
 

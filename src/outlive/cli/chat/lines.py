@@ -20,6 +20,7 @@ from outlive.cli.chat.render.item import Item, Rhythm
 from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.render.wording import in_words
 from outlive.cli.chat.talk import ChatSetup, Talk
+from outlive.ending import terminations
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
 
@@ -50,7 +51,7 @@ class LineChat:
         """Talk until the input ends or the user leaves; returns 1 if the last run failed."""
         await self.talk.open(session)
         loop = asyncio.get_running_loop()
-        handled = {signal.SIGINT: self._stop, signal.SIGTERM: self._leave, signal.SIGHUP: self._leave}
+        handled = {signal.SIGINT: self._stop, **dict.fromkeys(terminations(), self._leave)}
         for number, handle in handled.items():
             loop.add_signal_handler(number, handle)
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()

@@ -16,10 +16,12 @@ def dollars(amount: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`0.3 s`, `42 s`, `3 min 5 s`"""
+    """`0.3 s`, `42 s`, `3 min 5 s`, `2 h 10 min`"""
     if seconds < 10:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from outlive.cli.echo import echo, output_option, print_json, write_lines
 from outlive.cli.session.common import command, engine_of, moment, say_damage, session_argument
+from outlive.cli.session.event_lines import event_line
 from outlive.context.engine import Engine
 from outlive.context.log.pages import handle
 from outlive.context.passes.departures import UnitDeparture, unit_departures
@@ -15,22 +16,11 @@ from outlive.context.passes.pinning import kept
 from outlive.context.passes.receipts import shown_pages
 from outlive.context.state_block import render_state
 from outlive.events import (
-    AssistantSaid,
     Compacted,
     Event,
-    Forked,
-    Noted,
-    PermissionAnswered,
-    Renewed,
-    StateShown,
-    ToolFinished,
     Undone,
-    Unknown,
-    UserSaid,
     encode,
 )
-from outlive.messages import call_label, plain_text, tool_calls
-from outlive.origin import user_words
 from outlive.printable import one_line
 from outlive.stores.logs.protocol import LogStore
 from outlive.stores.logs.reading import full_log
@@ -90,7 +80,7 @@ def show(store: LogStore, session: str, with_events: bool, as_json: bool) -> Non
             print_json([msgspec.Raw(encode(event)) for event in log.events])
         else:
             for event in log.events:
-                echo(f"{event.id:>6}  {moment(event.time)}  {_told(event)}")
+                echo(f"{event.id:>6}  {moment(event.time)}  {event_line(event)}")
         return
     engine = engine_of(log.events)
     if as_json:
@@ -119,40 +109,6 @@ def _shown(title: str, name: str, engine: Engine, events: Iterable[Event]) -> It
         yield click.style(
             f"kept whole: {result.what}  {' '.join(result.handles)}  {result.tokens:,} tokens", dim=True
         )
-
-
-def _told(event: Event) -> str:
-    match event:
-        case UserSaid():
-            who = "user" if user_words(event.blocks) else "harness"
-            words = user_words(event.blocks) or plain_text(event.blocks)
-            return click.style(f"{who}: ", fg="yellow") + one_line(words, _LINE_COLUMNS)
-        case AssistantSaid():
-            calls = ", ".join(call_label(call, 50) for call in tool_calls(event.blocks))
-            words = " → ".join(filter(None, [plain_text(event.blocks), calls]))
-            return click.style("assistant: ", fg="cyan") + one_line(words, _LINE_COLUMNS)
-        case ToolFinished():
-            mark = click.style(" failed", fg="red") if event.is_error else ""
-            return click.style(f"result{mark} {len(event.text):,} characters: ", dim=True) + one_line(
-                event.text, _LINE_COLUMNS
-            )
-        case Compacted():
-            receipt = event.receipt
-            return click.style(f"pass: {receipt.reason}, {receipt.before:,} → {receipt.after:,}", fg="magenta")
-        case Noted() | Renewed():
-            return "note: " + one_line(event.text if isinstance(event, Noted) else event.handoff, _LINE_COLUMNS)
-        case PermissionAnswered():
-            return f"permission: {event.choice} to {one_line(event.tool)}, by {one_line(event.by, _LINE_COLUMNS)}"
-        case StateShown():
-            return click.style("state: ", dim=True) + one_line(event.text.partition("\n")[2], _LINE_COLUMNS)
-        case Undone():
-            return f"undone: {'pass' if event.what == 'pass' else 'all after event'} {event.target}"
-        case Forked():
-            return f"forked from {event.session} at event {event.at}"
-        case Unknown():
-            return click.style("written by a newer outlive", dim=True)
-        case _:
-            return click.style(type(event).__name__, dim=True)
 
 
 @command()

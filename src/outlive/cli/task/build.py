@@ -17,6 +17,7 @@ from outlive.cli.task.common import (
     id_argument,
     paint,
     print_task,
+    scheduled,
 )
 from outlive.errors import InvalidTask
 from outlive.stores.tasks.records import DEFAULT_PRIORITY, STATUSES, task_to_json
@@ -55,12 +56,16 @@ from outlive.tasks.transfer import read_forms
     metavar="FILE",
     help="Create all tasks of a JSON file, or none.",
 )
+@click.option(
+    "--every", type=Duration(), help="Make it again this long after it was due; see: outlive fleet schedule."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print only the id.")
 def create(
     graph: TaskGraph,
     subject: str | None,
     batch: Path | None,
     metadata: str | None,
+    every: timedelta | None,
     quiet: bool,
     as_json: bool,
     **fields: Any,
@@ -75,6 +80,7 @@ def create(
     Examples:
       outlive task create "Write the parser" -p 1 -l core
       outlive task create "Test the parser" --blocked-by 1 --blocked-by 2
+      outlive task create "Update the dependencies" --every 7d
       outlive task create --batch plan.json
       echo '[{"key": "a", "subject": "One"}, {"subject": "Two", "blockedBy": ["a"]}]' |
         outlive task create --batch -
@@ -83,7 +89,7 @@ def create(
         raise click.UsageError("give a SUBJECT, or a plan with --batch FILE")
     if batch is not None:
         given = [name for name, value in fields.items() if value and value != DEFAULT_PRIORITY]
-        if subject is not None or metadata or given:
+        if subject is not None or metadata or every or given:
             raise click.UsageError(
                 "--batch takes everything from its file; it goes neither with a SUBJECT nor with fields"
             )
@@ -93,6 +99,8 @@ def create(
         answer([task_to_json(task) for task in created], "\n".join(lines), as_json=as_json)
         return
     task = graph.create(subject or "", metadata=_object(metadata) if metadata else None, **fields)
+    if every is not None:
+        scheduled(task, every)
     if quiet and not as_json:
         done(f"task {task.id} was created")
         echo(str(task.id))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from outlive.stores import open_stores
 from outlive.stores.tasks.records import Task, task_to_json
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import DEFAULT_BUDGET_TOKENS, line, listing
+
+if TYPE_CHECKING:
+    from outlive.work.shared.board import FleetBoard
 
 _COLOURS: dict[str, dict[str, Any]] = {
     "ready": {"fg": "green"},
@@ -47,6 +50,24 @@ def _opened(store: str | None) -> Iterator[TaskGraph]:
 
 def open_graph(store: str | None) -> TaskGraph:
     return TaskGraph(open_stores(**Workspace.find(store=store).store).tasks, actor=default_actor())
+
+
+@contextmanager
+def opened_board() -> "Iterator[FleetBoard]":
+    """The documents of the fleet in the store of the current command."""
+    from outlive.work.shared.board import FleetBoard
+
+    ctx = click.get_current_context()
+    with open_stores(**Workspace.find(store=ctx.params.get("store") or ctx.obj).store) as stores:
+        yield FleetBoard(stores.fleet)
+
+
+def scheduled(task: Task, every: timedelta) -> None:
+    """Let a task come again. Workers make the next one."""
+    from outlive.work.shared.schedules import repeat
+
+    with opened_board() as board:
+        repeat(board, task, every)
 
 
 def complete_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:

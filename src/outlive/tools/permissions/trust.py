@@ -21,7 +21,7 @@ from outlive.tools.permissions.asking import MODES
 from outlive.tools.permissions.rules import Rules, narrowed
 
 DENIED_COMMANDS = (
-    "bash(outlive trust*)",
+    *("bash(outlive trust*)", "bash(outlive fleet*)", "bash(outlive attach*)"),
     *(f"bash(outlive memory {verb}*)" for verb in ("add", "supersede", "confirm", "import", "undo")),
 )
 """Denied to every agent: only the user gives trust or speaks as the user. For memories there is a tool."""
@@ -79,6 +79,18 @@ def terminal_settings(workspace: Workspace) -> Mapping[str, Any]:
     return {**Workspace.read(home()).terminal, **counting(workspace)[0].terminal}
 
 
+def work_settings(workspace: Workspace) -> Mapping[str, Any]:
+    """`[work]`: the user's own, and over it that of the project. Raises ConfigError if the project has some that
+    nobody has trusted: work without its checks would not be what the project wants."""
+    if workspace.work and not workspace.trusted:
+        raise ConfigError(
+            f"{workspace.file} is not trusted, and its [work] says how work is checked: {', '.join(workspace.work)}",
+            hint="look at it, then trust it",
+            code="untrusted_work",
+        )
+    return {**Workspace.read(home()).work, **workspace.work}
+
+
 def grants(workspace: Workspace) -> list[str]:
     """The settings of a project's file that need trust, a line each."""
     kept, _ = _narrowed(workspace)
@@ -89,6 +101,7 @@ def grants(workspace: Workspace) -> list[str]:
     lines += server_lines(servers_of(workspace.mcp))
     lines += ["[mcp] defer = false"] if workspace.mcp.get("defer") is False else []
     lines += [f"[terminal] {key} = {value!r}" for key, value in workspace.terminal.items()]
+    lines += [f"[work] {key} = {value!r}" for key, value in workspace.work.items()]
     return lines + [
         f"on {event} run {hook['command']!r}" for event, hooks in workspace.hooks.items() for hook in hooks
     ]
@@ -135,6 +148,7 @@ def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
     ignored += ["its hooks"] if workspace.hooks else []
     ignored += [f"MCP server {name}" for name in workspace.mcp.get("servers", ())]
     ignored += [f"[terminal] {key}" for key in workspace.terminal]
+    ignored += [f"[work] {key}" for key in workspace.work]
     deny = {"deny": workspace.permissions.get("deny", ())}
     return Workspace(workspace.root, sections={"agent": kept, "permissions": deny}), ignored
 

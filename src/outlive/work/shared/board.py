@@ -14,6 +14,8 @@ from outlive.work.shared.records import MAX_ENDINGS, Ending, FleetDocument, Task
 
 D = TypeVar("D", bound=FleetDocument)
 MAX_ENDING_CHARS = 2_000
+ACTIVE = ("working", "checking", "landing")
+"""Phases in which a worker is at it."""
 
 
 class FleetBoard:
@@ -68,7 +70,8 @@ class FleetBoard:
             nonlocal earlier
             earlier = old or TaskRun()
             _refuse_stale(task.id, earlier, token)
-            died = Ending(now, earlier.worker, "expired", "it died, or lost its connection")
+            died = earlier.phase in ACTIVE
+            ending = Ending(now, earlier.worker, "expired", "it died, or lost its connection")
             return replace(
                 earlier,
                 worker=worker,
@@ -77,7 +80,8 @@ class FleetBoard:
                 phase="working",
                 started=now,
                 attempts=earlier.attempts + 1,
-                endings=(*earlier.endings, *([died] if earlier.phase else ()))[-MAX_ENDINGS:],
+                died=earlier.died + died,
+                endings=(*earlier.endings, *([ending] if died else ()))[-MAX_ENDINGS:],
                 activity="",
             )
 
@@ -104,8 +108,8 @@ class FleetBoard:
             run = old or TaskRun()
             _refuse_stale(task, run, token)
             ending = Ending(now, run.worker, why, text[:MAX_ENDING_CHARS])
-            changed: dict[str, Any] = {"phase": "", "attempts": run.attempts if counts else max(0, run.attempts - 1)}
-            return replace(run, **(changed | {"endings": (*run.endings, ending)[-MAX_ENDINGS:]} | fields))
+            changed = {"phase": "", "failed": run.failed + counts, "endings": (*run.endings, ending)[-MAX_ENDINGS:]}
+            return replace(run, **(changed | fields))
 
         new = self.change(TaskRun, str(task), work, announce=True)
         assert new is not None  # noqa: S101 - `work` returns one

@@ -1,17 +1,18 @@
 """What the fleet has spent and what it may spend. Checked before each request, counted after it."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from datetime import datetime
 
 from msgspec.structs import replace
 
-from outlive.limits import Limit
-from outlive.request import Request
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.records import DailySpending, FleetBudget
 
 KINDS = ("day", "total", "task")
 """Budgets besides `task:ID` and `label:NAME`: of each day, of all days, and of each task."""
+
+
+_LABEL = "label:"
 
 
 class TaskCosts:
@@ -22,8 +23,8 @@ class TaskCosts:
         self._task = task
         self._labels = tuple(labels)
 
-    def count(self, dollars: float) -> None:
-        """Count one request."""
+    def count(self, dollars: float, requests: int) -> None:
+        """Count requests that were made."""
 
         def work(old: DailySpending | None, now: datetime) -> DailySpending:
             day = old or DailySpending()
@@ -31,7 +32,7 @@ class TaskCosts:
             return replace(
                 day,
                 dollars=day.dollars + dollars,
-                requests=day.requests + 1,
+                requests=day.requests + requests,
                 hours={**day.hours, hour: day.hours.get(hour, 0.0) + dollars},
                 labels={**day.labels, **{name: day.labels.get(name, 0.0) + dollars for name in self._labels}},
             )
@@ -50,7 +51,7 @@ class TaskCosts:
             "total": sum(each.dollars for each in days.values()),
             "task": on_task,
             f"task:{self._task}": on_task,
-            **{f"label:{name}": sum(each.labels.get(name, 0.0) for each in days.values()) for name in self._labels},
+            **{f"{_LABEL}{name}": sum(each.labels.get(name, 0.0) for each in days.values()) for name in self._labels},
         }
         for name, budget in budgets.items():
             if name in spent and spent[name] >= budget.dollars:
@@ -63,19 +64,12 @@ def today(now: datetime) -> str:
     return f"{now:%Y-%m-%d}"
 
 
-class BudgetLimit(Limit):
-    """Ends a run when the fleet may spend no more."""
-
-    name = "fleet_budget"
-    shared = True
-
-    def __init__(self, costs: TaskCosts, on_task: Callable[[], float]) -> None:
-        """`on_task` returns what the task has cost so far."""
-        self._costs = costs
-        self._on_task = on_task
-
-    def before(self, request: Request) -> str:
-        return self.spent()
-
-    def spent(self) -> str:
-        return self._costs.exceeded(self._on_task())
+def spent_labels(board: FleetBoard) -> list[str]:
+    """Labels whose budget is spent: their tasks are not begun."""
+    budgets = {
+        id.removeprefix(_LABEL): each.dollars for id, each in board.all(FleetBudget).items() if id.startswith(_LABEL)
+    }
+    if not budgets:
+        return []
+    days = board.all(DailySpending).values()
+    return [name for name, most in budgets.items() if sum(day.labels.get(name, 0.0) for day in days) >= most]

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from outlive.models.protocol import Model, Price, Reply, Summary, found_at, prepare, summarize, window_origin
+from outlive.models.protocol import Model, Reply
+from outlive.models.wrapped import WrappedModel
 from outlive.request import Request
 from outlive.stream import ModelRetrying, ModelStreamEvent
 from outlive.work.shared.board import FleetBoard
@@ -20,26 +21,13 @@ EASE_AFTER_SECONDS = 20.0
 """Seconds without a refusal after which the interval is halved."""
 
 
-class PacedModel:
-    """A model whose requests wait while its provider is overloaded, whoever was told so."""
+class PacedModel(WrappedModel):
+    """A model whose requests wait while its provider is overloaded, also if only another worker was told so."""
 
     def __init__(self, model: Model, board: FleetBoard) -> None:
-        self.model = model
-        self.name, self.window = model.name, model.window
+        super().__init__(model)
         self.provider = model.name.partition(":")[0]
         self._board = board
-
-    @property
-    def price(self) -> Price | None:
-        return self.model.price
-
-    @property
-    def window_origin(self) -> str:
-        return window_origin(self.model)
-
-    @property
-    def found_at(self) -> str:
-        return found_at(self.model)
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         if seconds := await asyncio.to_thread(self._wait):
@@ -47,18 +35,9 @@ class PacedModel:
             await asyncio.sleep(seconds)
         async with aclosing(self.model.stream(request)) as pieces:
             async for piece in pieces:
-                if isinstance(piece, ModelRetrying) and piece.seconds:
+                if isinstance(piece, ModelRetrying) and piece.overloaded:
                     await asyncio.to_thread(self._slow, piece.seconds)
                 yield piece
-
-    async def summarize(self, request: Request, instructions: str) -> Summary:
-        return await summarize(self.model, request, instructions)
-
-    def prepare(self) -> None:
-        prepare(self.model)
-
-    async def close(self) -> None:
-        await self.model.close()
 
     def _wait(self) -> float:
         """Seconds until the next request may go out; takes its turn."""

@@ -5,6 +5,10 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+PERSON = "a person"
+"""The owner of tasks that wait for a person."""
+ATTACHED = "attached"
+"""The phase of tasks that a person has taken over."""
 MAX_ENDINGS = 5
 """Endings of attempts that are kept."""
 
@@ -51,11 +55,14 @@ class TaskRun(FleetDocument, frozen=True, kw_only=True):
     token: int = 0
     """The lease of the task under which it may be changed."""
     phase: str = ""
-    """`working`, `checking`, `landing`; `waiting` for a person; empty between attempts; `done`."""
+    """`working`, `checking`, `landing`; `waiting` for a person; `attached`; empty between attempts; `done`."""
     started: datetime | None = None
     """Of this attempt."""
     attempts: int = 0
-    """Since the last progress or the last word of a person."""
+    failed: int = 0
+    """Attempts that ended without completing the task, since the last word of a person."""
+    died: int = 0
+    """Attempts that never ended, since then."""
     endings: tuple[Ending, ...] = ()
     worktree: str = ""
     """Its path on `machine`."""
@@ -65,6 +72,8 @@ class TaskRun(FleetDocument, frozen=True, kw_only=True):
     """The commit that holds the work in progress."""
     bundle: str = ""
     """The blob of the logs that holds that commit, where there is no remote."""
+    waits_for: tuple[int, ...] = ()
+    """Tasks that the agent has made to be done before it goes on."""
     landing: str = ""
     """The commit that is about to be on the target branch, or is."""
     question: str = ""
@@ -73,6 +82,16 @@ class TaskRun(FleetDocument, frozen=True, kw_only=True):
     requests: int = 0
     activity: str = ""
     """What the agent did last, in a few words."""
+
+
+class SessionFiles(FleetDocument, frozen=True, kw_only=True):
+    """Where the files of a person's session are. The id is the session."""
+
+    kind: ClassVar[str] = "files"
+    machine: str
+    folder: str
+    wip: str
+    """The commit that holds them."""
 
 
 class DailySpending(FleetDocument, frozen=True, kw_only=True):

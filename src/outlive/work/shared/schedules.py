@@ -5,19 +5,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from outlive.errors import InvalidTask
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import TaskGraph
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.records import Schedule
 
+SHORTEST = timedelta(seconds=10)
 LABEL = "schedule:"
 DUE = "due"
 """The metadata that names the moment for which a task was made."""
 
 
 def repeat(board: FleetBoard, task: Task, every: timedelta) -> Schedule:
-    """Let a task that exists come again."""
+    """Let a task that exists come again. Raises InvalidTask for an interval that is too short."""
+    if every < SHORTEST:
+        raise InvalidTask(f"a task comes again after {SHORTEST.total_seconds():g} s at the earliest")
     metadata: dict[str, Any] = {key: value for key, value in task.metadata.items() if key != DUE}
     schedule = Schedule(
         seconds=every.total_seconds(),
@@ -32,8 +36,15 @@ def repeat(board: FleetBoard, task: Task, every: timedelta) -> Schedule:
     return schedule
 
 
+def end_schedule(board: FleetBoard, task: int) -> bool:
+    """Make no more tasks of a schedule; returns whether there was one."""
+    found = board.get(Schedule, str(task)) is not None
+    board.change(Schedule, str(task), lambda _old, _now: None)
+    return found
+
+
 def make_due(board: FleetBoard, graph: TaskGraph) -> list[Task]:
-    """Make the tasks that are due; each is made once, whoever else is at it."""
+    """Make the tasks that are due; each is made once, also if other workers try at the same time."""
     schedules = board.all(Schedule)
     if not schedules:
         return []

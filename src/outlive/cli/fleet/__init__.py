@@ -1,0 +1,1 @@
+"""`outlive work`, `outlive fleet` and `outlive attach`."""

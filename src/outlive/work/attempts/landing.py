@@ -1,0 +1,56 @@
+"""Brings the work on a task to the target branch: one at a time, on top of what is there, checked, fast-forward."""
+
+import asyncio
+import random
+
+from outlive.agent.runtime import Runtime
+from outlive.work.attempts import brief
+from outlive.work.attempts.checks import failing
+from outlive.work.attempts.endings import TaskWaits
+from outlive.work.attempts.held import HeldTask
+from outlive.work.parts import in_thread
+from outlive.work.repository.git import InTheWay, Moved
+from outlive.work.repository.worktree import Worktree
+
+PAUSE_SECONDS = 0.5
+"""Seconds between two looks at the queue, on average."""
+
+
+async def land(held: HeldTask, worktree: Worktree, runtime: Runtime, summary: str) -> str:
+    """Land what was changed, if anything was; returns what the agent has to do first, else empty."""
+    branch = held.parts.repository.branch
+    if names := await in_thread(worktree.unresolved):
+        return brief.conflicting(branch, names)
+    message = commit_message(held, summary)
+    await in_thread(worktree.commit, message)
+    key = f"landing:{branch}"
+    while not await held.take_key(key):
+        await asyncio.sleep(PAUSE_SECONDS * random.uniform(0.5, 1.5))
+    try:
+        checked = await in_thread(lambda: worktree.tree)
+        while True:
+            if names := await in_thread(worktree.rebase, message):
+                return brief.conflicting(branch, names)
+            if not await in_thread(lambda: worktree.ahead):
+                return ""
+            tree = await in_thread(lambda: worktree.tree)
+            if tree != checked and (wrong := await failing(held, runtime)):
+                return brief.failed_checks(wrong)
+            checked = tree
+            await held.update(phase="landing", landing=await in_thread(lambda: worktree.head))
+            try:
+                await in_thread(worktree.land)
+            except Moved:
+                await asyncio.sleep(PAUSE_SECONDS * random.random())
+                continue
+            except InTheWay as error:
+                raise TaskWaits("in_the_way", str(error)) from None
+            return ""
+    finally:
+        await held.let_go(key)
+
+
+def commit_message(held: HeldTask, summary: str) -> str:
+    """Subject of the task, what the agent reported, and where it came from."""
+    trailers = f"Task: {held.id}\nSession: {held.record.session}"
+    return "\n\n".join(filter(None, [held.task.subject, summary.strip(), trailers]))

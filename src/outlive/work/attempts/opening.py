@@ -1,0 +1,86 @@
+"""Opens the agent of a task: its session in its worktree, with what an agent of the fleet may do."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from msgspec.structs import replace as with_fields
+
+from outlive.agent.factory import AgentFactory
+from outlive.agent.runtime import Runtime
+from outlive.agent.spending import Spending
+from outlive.config import Workspace
+from outlive.limits import Limit
+from outlive.messages import Text
+from outlive.origin import tagged
+from outlive.result import RunResult
+from outlive.stores.logs.protocol import UnknownSession
+from outlive.work.attempts.held import HeldTask
+from outlive.work.attempts.spending import SessionCosts
+from outlive.work.attempts.tools import WORKERS_ONLY, AskPerson, PartsGraph
+from outlive.work.shared.budgets import TaskCosts
+
+
+@dataclass(slots=True)
+class TaskAgent:
+    """The agent that works on a task."""
+
+    runtime: Runtime
+    factory: AgentFactory
+    person: AskPerson
+    costs: SessionCosts
+    is_new: bool
+    """Whether its session begins with this attempt."""
+
+    async def say(self, words: str) -> RunResult:
+        """Run to the end of its turn; without words it goes on where it stopped.
+
+        The words are no user's: the task may have been made by an agent, or have come with a folder.
+        """
+        self.person.question = ""
+        if not words:
+            return await self.runtime.go_on()
+        return await self.runtime.ask((Text(tagged("task", f"\n{words}\n"), "parent"),))
+
+    @asynccontextmanager
+    async def closing(self) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            try:
+                await self.runtime.close()
+            finally:
+                await asyncio.to_thread(self.factory.close)
+
+
+def open_agent(held: HeldTask, session: str, root: Path) -> TaskAgent:
+    """Open it in the session with this id, which begins now or is taken over from whoever has it. Blocks."""
+    parts, options = held.parts, held.parts.options
+    ours = parts.workspace
+    workspace = Workspace.read(
+        root, store=ours.store_url, project=ours.project, linked=f"a worktree of {ours.project}"
+    )
+    person = AskPerson()
+    deny = (*options.agent.deny, *WORKERS_ONLY)
+    factory = AgentFactory(workspace, with_fields(options.agent, deny=deny), model=parts.model, tools=[person])
+    try:
+        factory.settings = replace(factory.settings, agent={**factory.settings.agent, "checkpoints": False})
+        factory.graph = PartsGraph(factory.graph, parts.board, held.task, options.split)
+        try:
+            factory.logs.info(session)
+            runtime, is_new = factory.open(session, take_over=True), False
+        except UnknownSession:
+            runtime, is_new = factory.open(begin=session), True
+    except BaseException:
+        factory.close()
+        raise
+    costs = SessionCosts(runtime.spending, TaskCosts(parts.board, held.id, held.task.labels), parts.budget)
+    usual = runtime.parts.limits
+
+    def limits(spending: Spending) -> Sequence[Limit]:
+        return [*usual(spending), costs]
+
+    runtime.parts = replace(runtime.parts, limits=limits)
+    return TaskAgent(runtime, factory, person, costs, is_new)

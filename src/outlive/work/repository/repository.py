@@ -1,0 +1,97 @@
+"""The worktrees of a checkout: opened for a session, listed, and removed when everything in them is stored."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from outlive.private import make_private
+from outlive.work.repository.checkout import Checkout
+from outlive.work.repository.git import Git, GitError
+from outlive.work.repository.worktree import Worktree, kept_ref
+
+
+class WorktreeState(NamedTuple):
+    """A worktree in the folder of worktrees."""
+
+    path: Path
+    busy: bool
+    """Whether a worker of this machine has it open."""
+    head: str
+    changed: int
+    """Files that differ from HEAD."""
+
+
+class Repository(Checkout):
+    """A checkout whose tasks are worked on. Its methods block and may be called from any thread."""
+
+    def landed(self, commit: str) -> bool:
+        """Whether a commit is on the target branch."""
+        return self._has(commit) and self.git.ok("merge-base", "--is-ancestor", commit, self.tip())
+
+    def open_worktree(self, place: Path, session: str, *, base: str, wip: str, bundle: bytes | None) -> Worktree:
+        """The worktree of a session, with the files as they were stored last: by the remote, by this checkout, or in
+        `bundle`. One that is at `place` already is used as it is.
+
+        Raises FileExistsError if another process of this machine has it open.
+        """
+        make_private(place.parent)
+        tree = Worktree(self, place, session)
+        tree.occupy()
+        try:
+            if self.is_ours(place):
+                return tree
+            stored = self._stored(session, wip, bundle)
+            with self.alone():
+                self.git("worktree", "add", "--quiet", "--force", "--detach", str(place), stored or base)
+            if stored:
+                tree.git("reset", "--quiet", "--mixed", f"{stored}^")
+            return tree
+        except BaseException:
+            tree.leave()
+            raise
+
+    def worktrees(self, folder: Path) -> list[WorktreeState]:
+        """The worktrees in this folder."""
+        found = []
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if path.is_dir() and self.is_ours(path):
+                git = Git(path)
+                changed = git("status", "--porcelain", "--no-renames").splitlines()
+                busy = Worktree(self, path, "").is_occupied()
+                found.append(WorktreeState(path, busy, git("rev-parse", "HEAD"), len(changed)))
+        return found
+
+    def discard(self, place: Path, session: str) -> bool:
+        """Remove a worktree of this checkout if everything in it is stored and no process has it open."""
+        tree = Worktree(self, place, session)
+        if not self.is_ours(place) or tree.is_occupied() or not tree.is_stored():
+            return False
+        tree.remove_folder()
+        return True
+
+    def _stored(self, session: str, wip: str, bundle: bytes | None) -> str:
+        """The commit with the work in progress of a session; empty if there is none."""
+        ref = kept_ref(session)
+        if self.remote:
+            if self.git("ls-remote", self.remote, ref):
+                with self.alone():
+                    self.git("fetch", "--quiet", "--no-tags", self.remote, f"+{ref}:{ref}")
+                return self.git("rev-parse", ref)
+        elif not self._has(wip) and bundle is not None:
+            path = self.common / f"outlive-{session}.bundle"
+            path.write_bytes(bundle)
+            try:
+                self.git("fetch", "--quiet", "--no-tags", str(path), f"+{ref}:{ref}")
+            finally:
+                path.unlink()
+        if wip and not self._has(wip):
+            raise GitError(f"the work in progress {wip} of session {session} is neither here nor at a remote")
+        return wip
+
+    def _has(self, commit: str) -> bool:
+        return bool(commit) and self.git.ok("cat-file", "-e", f"{commit}^{{commit}}")
+
+    def is_ours(self, place: Path) -> bool:
+        """Whether this is a worktree of this checkout."""
+        if not (place / ".git").is_file():
+            return False
+        return Git(place).attempt("rev-parse", "--path-format=absolute", "--git-common-dir")[1] == str(self.common)
