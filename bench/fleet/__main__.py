@@ -5,8 +5,10 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import psycopg
@@ -31,6 +33,9 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3, help="rounds, in turn; the median counts (default 3)")
     parser.add_argument("--wakes", type=int, default=40, help="jobs that wake somebody (default 40)")
     parser.add_argument("--beating", type=int, default=1_000, help="workers that send heartbeats (default 1,000)")
+    parser.add_argument(
+        "--at-once", action="store_true", help="claims of all at the same time: fair on a busy machine"
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes, one round: under a minute")
     parser.add_argument("--alone", action="store_true", help="without the others")
     parser.add_argument("--others", type=Path, default=OTHERS, help=f"environment of the others (default {OTHERS})")
@@ -61,7 +66,8 @@ def claims(server: str, racing: Sequence[Contender], options: argparse.Namespace
     for size in options.sizes:
         for workers in options.workers:
             measure = partial(_drained, server, size=size, workers=workers, seconds=options.seconds)
-            found = _in_turn(racing, options.repeat, measure)
+            run = _at_once if options.at_once else _in_turn
+            found = run(racing, options.repeat, measure)
             first = statistics.median(one["rate"] for one in found[0])
             for contender, rounds in zip(racing, found, strict=True):
                 rates = [one["rate"] for one in rounds]
@@ -86,14 +92,16 @@ def claims(server: str, racing: Sequence[Contender], options: argparse.Namespace
     table("Take, do nothing, finish", head, rows)
 
 
-def _drained(server: str, contender: Contender, *, size: int, workers: int, seconds: float) -> dict[str, Any]:
+def _drained(
+    server: str, contender: Contender, *, size: int, workers: int, seconds: float, ready: Callable[[], object] = bool
+) -> dict[str, Any]:
     contender.run(server, "fill", size)
     with psycopg.connect(contender.url(server), autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")  # as autovacuum does within a minute
         connection.execute("CHECKPOINT")  # not in the middle of the next one's turn
     clock = ServerTime(server)
     before = clock.seconds()
-    found = contender.drain(server, workers, seconds)
+    found = contender.drain(server, workers, seconds, ready)
     after = clock.seconds()
     spent = None if before is None or after is None else (after - before) / found["done"]
     return found | {"server": spent}
@@ -133,10 +141,20 @@ def beats(server: str, racing: Sequence[Contender], options: argparse.Namespace)
 
 
 def _in_turn(
-    racing: Sequence[Contender], repeat: int, measure: Callable[[Contender], dict[str, Any]]
+    racing: Sequence[Contender], repeat: int, measure: Callable[..., dict[str, Any]]
 ) -> list[list[dict[str, Any]]]:
     """The rounds of each, turn and turn about, so that noise hits all alike."""
     rounds = [[measure(contender) for contender in racing] for _ in range(repeat)]
+    return [list(column) for column in zip(*rounds, strict=True)]
+
+
+def _at_once(
+    racing: Sequence[Contender], repeat: int, measure: Callable[..., dict[str, Any]]
+) -> list[list[dict[str, Any]]]:
+    """The rounds of each, all at the same time. What the server spends cannot be told apart then."""
+    together = partial(measure, ready=Barrier(len(racing)).wait)
+    with ThreadPoolExecutor(len(racing)) as pool:
+        rounds = [[found | {"server": None} for found in pool.map(together, racing)] for _ in range(repeat)]
     return [list(column) for column in zip(*rounds, strict=True)]
 
 

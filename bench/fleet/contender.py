@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,10 +30,12 @@ class Contender:
     def run(self, server: str, command: str, *numbers: float) -> None:
         subprocess.run(self._words(server, command, numbers), check=True, cwd=ROOT, stderr=subprocess.DEVNULL)
 
-    def drain(self, server: str, workers: int, seconds: float) -> dict[str, Any]:
-        """Jobs a second of all processes together, and how long every claim and every finish took."""
+    def drain(self, server: str, workers: int, seconds: float, ready: Callable[[], object] = bool) -> dict[str, Any]:
+        """Jobs a second of all processes together, and how long every claim and every finish took. `ready` is called
+        once all processes are there."""
         processes = min(workers, PROCESSES)
         with self._started(server, "drain", processes, workers // processes, float(seconds)) as started:
+            ready()
             began = _go(started)
             reports = [_reported(process) for process in started]
         done = sum(len(report["finishes"]) for report in reports)

@@ -6,12 +6,15 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
+
 from bench.fleet.worker import Meter, report, run, wait_for_end, wait_for_start
-from outlive import Task, TaskDraft, TaskGraph, open_stores
+from outlive import Task, TaskGraph, open_stores
 from outlive.errors import NothingReady
 from outlive.stores.tasks.protocol import TaskQuery
 
-BATCH = 1000
+_COLUMNS = """SELECT string_agg(column_name, ', ') FROM information_schema.columns
+    WHERE table_schema = 'public' AND table_name = %s AND column_name NOT IN ('id', 'task', 'seq')"""
 PENDING = TaskQuery(statuses=frozenset({"pending"}))
 
 
@@ -27,10 +30,25 @@ def setup(url: str) -> None:
 
 
 def fill(url: str, size: int) -> None:
+    """Copy a task and its entry in the audit trail within the database: 100,000 one by one take minutes."""
     graph = opened(url)
     missing = size - graph.count(PENDING)
-    for start in range(0, missing, BATCH):
-        graph.create_many(TaskDraft(subject=f"Job {start + i}") for i in range(min(BATCH, missing - start)))
+    if missing <= 0:
+        return
+    pattern = graph.create("Job").id
+    tasks, changes = "outlive_tasks", "outlive_task_changes"
+    with psycopg.connect(url, autocommit=True) as connection:
+        first = [(connection.execute(_COLUMNS, [table]).fetchone() or ("",))[0] for table in (tasks, changes)]
+        connection.execute(
+            f"""WITH ids AS MATERIALIZED (
+                SELECT nextval('outlive_task_ids') AS new FROM generate_series(2, %(missing)s)
+            ), made AS (
+                INSERT INTO {tasks} (id, {first[0]}) SELECT new, {first[0]} FROM ids, {tasks} WHERE id = %(pattern)s
+            )
+            INSERT INTO {changes} (id, task, {first[1]})
+            SELECT gen_random_uuid()::text, new, {first[1]} FROM ids, {changes} WHERE task = %(pattern)s""".encode(),
+            {"missing": missing, "pattern": pattern},
+        )
 
 
 def drain(url: str, threads: int, seconds: float) -> None:
