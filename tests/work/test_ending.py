@@ -82,3 +82,16 @@ def test_a_task_goes_on_in_another_checkout_on_the_same_machine(tmp_path: Path) 
                 assert worked.code == 0, worked.out
     shown = subprocess.run(["git", "show", "main:b.py"], cwd=remote, check=True, capture_output=True, text=True)
     assert shown.stdout == "b = 2\n"
+
+
+def test_a_program_called_git_in_the_repository_is_not_run(tmp_path: Path) -> None:
+    with Simulator(script=[call("write_file", path="b.py", content="b = 1\n"), say("Wrote it.")]) as sim:
+        outlive = Client(repository(tmp_path / "project"), sim)
+        outlive.environment["MODEL_ID"] = outlive.model
+        (outlive.folder / "git").write_text(f"#!/bin/sh\ntouch {tmp_path}/planted\n")
+        (outlive.folder / "git").chmod(0o755)
+        assert outlive("task", "create", "write b").code == 0
+        path = os.pathsep.join([".", str(outlive.folder), os.environ["PATH"]])
+        worked = outlive("work", "--until-empty", PATH=path)
+        assert worked.code == 0, worked.out + worked.err
+    assert not (tmp_path / "planted").exists()
