@@ -80,9 +80,9 @@ class WebServer:
         self.process.send_signal(signal.SIGKILL)
         self._reap()
 
-    def stop(self) -> int:
-        """End it as Ctrl-C does; its exit code."""
-        self.process.send_signal(signal.SIGINT)
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        """End it, as Ctrl-C does unless another signal is named; its exit code."""
+        self.process.send_signal(number)
         return self._reap()
 
     def _reap(self) -> int:

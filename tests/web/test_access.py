@@ -1,6 +1,8 @@
 """Who may ask the server: strangers, other sites and rebound names are refused; nothing is bound but loopback."""
 
 import asyncio
+import os
+import signal
 import socket
 import stat
 import subprocess
@@ -12,6 +14,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from outlive.cli.output import EXIT_CODE
 from outlive.web.live import MOST_WAITING, Mailbox, ServerEvent, messages_of
 from outlive.web.server import MOST_CONNECTIONS
 from tests.engines import worker_environment
@@ -184,6 +187,45 @@ def test_a_reader_that_does_not_keep_up_is_dropped_with_a_marker() -> None:
     found = asyncio.run(read())
     assert [message.data for message in found[:-1]] == list(range(MOST_WAITING))
     assert found[-1].event == "behind"
+
+
+@pytest.mark.parametrize("command", ["web", "learn"])
+def test_a_server_that_cannot_tell_its_address_ends(tmp_path: Path, command: str) -> None:
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "outlive", command, "--no-open", "--json", "--port", "0"],
+            cwd=tmp_path,
+            env=worker_environment() | {"OUTLIVE_HOME": str(tmp_path / "home")},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == EXIT_CODE
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_project_whose_settings_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    home, broken, here = tmp_path / "home", tmp_path / "broken", tmp_path / "here"
+    for folder in (broken, here):
+        folder.mkdir()
+        subprocess.run(
+            [sys.executable, "-m", "outlive", "task", "create", "Look."],
+            cwd=folder,
+            env=worker_environment() | {"OUTLIVE_HOME": str(home)},
+            check=True,
+        )
+        WebServer(folder, home=home).stop()
+    os.mkfifo(broken / "outlive.toml")
+    server = WebServer(here, "--all", home=home)
+    shown = [workspace["name"] for workspace in server.json("/api/about")["workspaces"]]
+    assert server.stop() == 0
+    assert shown == ["here"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_in_order(tmp_path: Path, number: signal.Signals) -> None:
+    assert WebServer(tmp_path).stop(number) == 0
 
 
 def test_it_listens_on_loopback_only(server: WebServer) -> None:

@@ -11,7 +11,7 @@ from outlive.tasks.graph import TaskGraph
 from outlive.tasks.refs import Ref
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.budgets import KINDS
-from outlive.work.shared.records import PERSON, FleetBudget, TaskRun, WorkerRecord
+from outlive.work.shared.records import ATTACHED, PERSON, FleetBudget, TaskRun, WorkerRecord
 
 
 class UnknownWorker(OutliveError):
@@ -90,7 +90,7 @@ class FleetControl:
             task = self.graph.hold(task.id, owner=owner, token=task.lease.token, reason="taken over")
         else:
             task = self.graph.update(task.id, owner=owner)
-        self._change(task, worker=owner, machine=machine, token=task.revision, phase="attached", question="")
+        self._change(task, worker=owner, machine=machine, token=task.revision, phase=ATTACHED, question="")
         return task
 
     def give_back(self, task: Task, **fields: object) -> Task:

@@ -40,7 +40,7 @@ class WorkOptions(Struct, frozen=True, kw_only=True):
     remote: str | None = None
     checks: tuple[str, ...] = ()
     check_time: float = 600.0
-    rounds: Annotated[int, Meta(ge=1)] = 3
+    rounds: Annotated[int, Meta(ge=0)] = 3
     """How often the agent is told within one attempt that checks fail or that its change conflicts."""
     attempts: Annotated[int, Meta(ge=1)] = 3
     """Attempts that may fail before a task waits for a person."""

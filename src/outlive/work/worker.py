@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -32,6 +33,8 @@ FIRST_PAUSE, MAX_PAUSE = 2.0, 120.0
 OUTSIDE = ("model", "remote")
 """Endings that are no fault of the task: the next task would meet the same."""
 REAP_SECONDS = 3600.0
+THREADS, THREADS_PER_SLOT = 8, 8
+"""At most; they are made when they are needed."""
 MAX_READY_LOOKED_AT = 200
 
 
@@ -63,6 +66,9 @@ class Worker:
     async def run(self) -> str:
         """Work until it is drained; returns `drained`, `empty`, `budget`, or `stuck` if the tasks that are left
         wait for something else."""
+        # Slots that wait for a remote must not keep signs of life from being given.
+        threads = ThreadPoolExecutor(THREADS + THREADS_PER_SLOT * self.parts.options.slots, "worker")
+        asyncio.get_running_loop().set_default_executor(threads)
         await in_thread(self._enroll)
         beats = asyncio.ensure_future(self._beat())
         listening = asyncio.ensure_future(self._listen())
@@ -105,14 +111,19 @@ class Worker:
                 attempt = Attempt(parts, task)
                 parts.log.say("claimed", task=task.id, subject=task.subject)
                 self._running[asyncio.ensure_future(attempt.run())] = attempt
-            elif parts.options.until_empty and not self._running and (ended := await in_thread(self._is_over)):
-                return ended
+            elif not self._running:
+                if parts.budget.exceeded():
+                    return "budget"
+                if parts.options.until_empty and (ended := await in_thread(self._is_over)):
+                    return ended
 
     async def _claim(self) -> Task | None:
         """Claim a task; waits a while for one. None if there is none."""
         try:
             patience = 0.0 if self.parts.options.until_empty and not self._running else WAIT_SECONDS
             return await in_thread(until, self.parts.graph.store, self._take_or_leave, patience)
+        except NothingReady:  # it was asked to end meanwhile
+            return None
         except OutliveError as error:
             self.parts.log.say("store_failed", text=str(error))
             self._rest()
@@ -210,7 +221,7 @@ class Worker:
         def work(old: WorkerRecord | None, now: datetime) -> WorkerRecord:
             if old is not None and old.expires > now:
                 raise ConfigError(
-                    f"a worker called {options.owner!r} runs on {old.machine} (process {old.pid})",
+                    f"a worker called {options.owner!r} runs on {old.machine.partition('/')[0]} (process {old.pid})",
                     hint=f"choose another owner, or wait until {old.expires:%H:%M:%S} if it was killed",
                 )
             return WorkerRecord(
@@ -224,7 +235,15 @@ class Worker:
             )
 
         parts.board.change(WorkerRecord, options.owner, work, announce=True)
-        parts.log.say("started", slots=options.slots, branch=parts.repository.branch, remote=parts.repository.remote)
+        repository, mode = parts.repository, options.agent.mode
+        parts.log.say(
+            "started",
+            slots=options.slots,
+            branch=repository.branch,
+            remote=repository.remote,
+            model=parts.model.name,
+            mode=mode,
+        )
 
     def _sign_off(self) -> None:
         self.parts.board.change(WorkerRecord, self.parts.options.owner, lambda _old, _now: None, announce=True)
@@ -295,6 +314,8 @@ class Worker:
                 return
             if task.status == "cancelled":
                 ending = TaskCancelled("cancelled", task.result or "")
+            elif task.owner != self.parts.options.owner:
+                ending = LeaseLost("lost", f"{task.owner} has the task now" if task.owner else why)
         attempt.stop(ending)
 
     def _gauges(self) -> dict[str, float]:

@@ -14,6 +14,7 @@ from outlive.errors import LeaseError, OutliveError, StoreError, UnknownTask
 from outlive.events import AssistantSaid
 from outlive.messages import call_label, tool_calls
 from outlive.models.errors import ModelUnavailable
+from outlive.printable import one_line
 from outlive.result import RunResult
 from outlive.stores.logs.names import new_session_id
 from outlive.stores.logs.protocol import SessionBusy
@@ -23,19 +24,19 @@ from outlive.work.attempts.checks import failing
 from outlive.work.attempts.endings import AttemptEnded, AttemptStopped, LeaseLost, TaskCancelled, TaskWaits
 from outlive.work.attempts.held import HeldTask
 from outlive.work.attempts.keeping import WorkInProgress
-from outlive.work.attempts.landing import land
+from outlive.work.attempts.landing import MAX_REPORT_CHARS, land
 from outlive.work.attempts.opening import TaskAgent, open_agent
 from outlive.work.attempts.places import open_place
-from outlive.work.parts import WorkerParts, beside, in_thread
+from outlive.work.parts import WorkerParts, in_thread
 from outlive.work.repository.git import Fenced, GitError, GitUnreachable
 from outlive.work.repository.worktree import Worktree
 from outlive.work.shared.records import PERSON, TaskRun
 
 DEATHS_PER_FAILURE = 3
 """An attempt that died may have died with its machine, so it takes more of them to give up."""
-MAX_RESULT_CHARS = 8_000
 MAX_REASON_CHARS = 500
 MAX_ACTIVITY_CHARS = 120
+MAX_ENDING_CHARS = 300
 ANSWERED = {"question": "", "answer": "", "waits_for": (), "failed": 0, "died": 0}
 """What changes in the record once the agent has read an answer."""
 
@@ -73,8 +74,7 @@ class Attempt:
         else:
             with suppress(SessionBusy):  # its next append is refused, too
                 agent.runtime.session.renew_lease()
-            spent = agent.runtime.spending
-            self.held.beat(activity=self._activity, dollars=spent.dollars, requests=spent.requests)
+            self.held.beat(activity=self._activity)
         self._beaten = now
 
     async def run(self) -> str:
@@ -99,6 +99,8 @@ class Attempt:
             ending = AttemptStopped("remote", str(error))
         except (OutliveError, OSError) as error:
             ending = AttemptEnded("failed", str(error))
+        except Exception as error:  # noqa: BLE001 - a defect ends this attempt, and the reason is seen
+            ending = AttemptEnded("crashed", f"{type(error).__name__}: {error}")
         finally:
             await self._let_keys_go()
         try:
@@ -117,24 +119,27 @@ class Attempt:
             raise TaskWaits("asks", earlier.question)
         is_landed = await in_thread(parts.repository.landed, earlier.landing)
         if is_landed:
-            await self._complete("", earlier.landing)
+            await self._complete(earlier.report, earlier.landing)
             return
         self._refuse_to_go_on_for_ever()
         worktree = await self._open_worktree(earlier)
         keeping = self._keeping = WorkInProgress(held, worktree)
         await keeping.keep(take_over=True)
-        agent = self._agent = await in_thread(open_agent, held, held.record.session, worktree.path)
+        agent = self._agent = await in_thread(open_agent, held, keeping, worktree.path)
         agent.runtime.watch(self._saw)
-        agent.runtime.watch(keeping.saw)
         async with agent.closing():
             words = await self._words(agent, worktree, earlier)
-            await beside(keeping.run(), self._work(agent, worktree, words))
+            result = await self._work(agent, worktree, keeping, words)
+            await self._complete(result, self.held.record.landing, worktree)
 
     def _refuse_to_go_on_for_ever(self) -> None:
         run, limit = self.held.record, self.parts.options.attempts
         if run.failed < limit and run.died < limit * DEATHS_PER_FAILURE:
             return
-        ends = "\n".join(f"- {end.at:%Y-%m-%d %H:%M} {end.worker}: {end.why} {end.text}" for end in run.endings)
+        ends = "\n".join(
+            f"- {end.at:%Y-%m-%d %H:%M} {end.worker}: {one_line(f'{end.why}: {end.text}', MAX_ENDING_CHARS)}"
+            for end in run.endings
+        )
         raise TaskWaits(
             "gave_up", f"{run.failed} attempts failed and {run.died} died; what shall be done? The last ones:\n{ends}"
         )
@@ -179,25 +184,27 @@ class Attempt:
         names = await in_thread(worktree.rebase, message)
         return brief.conflicting(self.parts.repository.branch, names) if names else ""
 
-    async def _work(self, agent: TaskAgent, worktree: Worktree, words: str) -> None:
-        """Run the agent, check and land, and again with what was wrong, until the work has landed."""
+    async def _work(self, agent: TaskAgent, worktree: Worktree, keeping: WorkInProgress, words: str) -> str:
+        """Run the agent, check and land, and again with what was wrong, until the work has landed; returns what the
+        agent said last."""
         for left in reversed(range(self.parts.options.rounds + 1)):
-            result = await self._run(agent, words)
+            result = await self._run(agent, keeping, words)
             await self.held.update(phase="checking")
             if wrong := await failing(self.held, agent.runtime):
                 words, why = brief.failed_checks(wrong), "checks"
             else:
                 words, why = await land(self.held, worktree, agent.runtime, result.text), "landing"
             if not words:
-                await self._complete(result.text, self.held.record.landing, worktree)
-                return
+                return result.text
             if not left:
-                raise AttemptEnded(why, words)
+                break
             await self.held.update(phase="working")
+        raise AttemptEnded(why, words)
 
-    async def _run(self, agent: TaskAgent, words: str) -> RunResult:
+    async def _run(self, agent: TaskAgent, keeping: WorkInProgress, words: str) -> RunResult:
         """Run the agent to the end of its turn. Raises how the attempt ends if it is not done."""
         result = await agent.say(words)
+        await keeping.keep_changes()
         record, held = self.held.record, self.held
         if record.answer or record.waits_for:
             await held.update(**ANSWERED)
@@ -216,7 +223,7 @@ class Attempt:
 
     async def _complete(self, text: str, landed: str, worktree: Worktree | None = None) -> None:
         held = self.held
-        result = "\n\n".join(filter(None, [text[:MAX_RESULT_CHARS], f"commit {landed}" if landed else ""]))
+        result = "\n\n".join(filter(None, [text[:MAX_REPORT_CHARS], f"commit {landed}" if landed else ""]))
         done = await in_thread(
             partial(self.parts.graph.complete, held.id, token=held.token, result=result or "no changes")
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from outlive.errors import ConfigError, OutliveError
 from outlive.printable import clean
+from outlive.tools.processes.programs import find_program
 
 SECONDS = 300.0
 """How long one git command may take."""
@@ -62,10 +63,11 @@ class InTheWay(GitError):
 
 
 class Git:
-    """Runs git in one folder."""
+    """Runs git in one folder. With `own`, that is its git folder, whatever the files there say."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, own: Path | None = None) -> None:
         self.folder = folder
+        self._place = {"GIT_DIR": str(own), "GIT_WORK_TREE": str(folder)} if own else {}
 
     def __call__(self, *arguments: str, env: Mapping[str, str] | None = None) -> str:
         """Run a command and return its output without the last newline. Raises GitError."""
@@ -92,20 +94,21 @@ class Git:
 
     def _run(self, arguments: tuple[str, ...], env: Mapping[str, str], given: bytes) -> tuple[bytes, str, int]:
         settings = [part for name, value in _SAFE.items() for part in ("-c", f"{name}={value}")]
+        program = find_program("git", [self.folder.resolve()])
+        if program is None:
+            raise ConfigError("git is not installed, and work on tasks needs it")
         try:
             process = subprocess.Popen(  # noqa: S603 - git, with arguments and no shell
-                ["git", *settings, *arguments],  # noqa: S607 - the git that the user would run
+                [program, *settings, *arguments],
                 cwd=self.folder,
-                env={**_environment(), **env},
+                env={**_environment(), **self._place, **env},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )
         except FileNotFoundError:
-            if not self.folder.is_dir():
-                raise GitError(f"the folder {self.folder} is gone") from None
-            raise ConfigError("git is not installed, and work on tasks needs it") from None
+            raise GitError(f"the folder {self.folder} is gone") from None
         with process:
             try:
                 output, said = process.communicate(given, timeout=SECONDS)

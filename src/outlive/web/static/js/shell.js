@@ -9,6 +9,7 @@ import { Keys } from "./ui/keys.js";
 const SECTIONS = [
   ["sessions", "Sessions"],
   ["tasks", "Tasks"],
+  ["fleet", "Fleet"],
   ["memory", "Memory"],
   ["replay", "Replay"],
 ];
