@@ -132,6 +132,7 @@ def test_a_long_answer_streams_inside_of_the_conversation_without_layout_jumps(
         page.get_by_role("link", name="Sessions").first.wait_for()
         page.goto(session_address(server, talk.session))
         page.get_by_text("Short.").first.wait_for()
+        page.get_by_label("Permission mode").wait_for()  # what is below the conversation has its height
         sim.faults.add(Fault.slow(0.01))
         talk.ok("say", text="Tell me everything.")
         box = page.get_by_role("region", name="What was said and done")
