@@ -131,7 +131,7 @@ def test_the_user_is_asked_with_the_exact_change(folder: Path, answer: str) -> N
             session = await editor.new(folder)
             assert (await editor.say(session, "Change it.")).stop_reason == "end_turn"
             tool_call, options = editor.questions[0]
-            assert tool_call.tool_call_id == editor.of(session, ToolCallStart)[0].tool_call_id
+            assert tool_call.tool_call_id == editor.of(session, ToolCallStart)[1].tool_call_id
             assert tool_call.content is not None
             diff = tool_call.content[0].model_dump()
             assert (diff["old_text"], diff["new_text"]) == ("VALUE = 1\nOTHER = 2\n", "VALUE = 3\nOTHER = 2\n")
@@ -142,10 +142,10 @@ def test_the_user_is_asked_with_the_exact_change(folder: Path, answer: str) -> N
             assert status == ("completed" if answer.startswith("allow") else "failed")
 
     again = call("edit_file", path="app.py", old_text="OTHER = 2", new_text="OTHER = 4")
-    with Simulator([EDIT, again, say("ok")]) as sim:
+    with Simulator([call("read_file", path="app.py"), EDIT, again, say("ok")]) as sim:
         asyncio.run(main())
         if not answer.startswith("allow"):
-            assert "the user said no" in sim.requests[1].results()[0].text
+            assert "the user said no" in sim.requests[2].last_results()[0].text
     changed = answer.startswith("allow")
     assert (folder / "app.py").read_text() == ("VALUE = 3\nOTHER = 4\n" if changed else "VALUE = 1\nOTHER = 2\n")
 

@@ -255,7 +255,7 @@ class AgentFactory:
         parts = AgentParts(
             root=root,
             model=model,
-            toolbox=toolset(self._wanted_tools, session.engine.window, rules, more),
+            toolbox=toolset(self._wanted_tools, session.engine.window, rules, more, skills=bool(skills.found())),
             graph=self.graph,
             fence=fence,
             sandbox=self._sandbox(),

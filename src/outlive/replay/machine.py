@@ -65,8 +65,12 @@ def session_path(wanted: str) -> Path:
     path = Path(wanted)
     if (path.exists() and not path.is_dir()) or is_database(path.parent):
         return path
-    names = [place.path for place in client_sessions()]
-    fitting = [path for path in names if path.stem.startswith(wanted) or f"-{wanted}" in path.stem]
+    places = client_sessions()
+    names = [place.path for place in places]
+    fitting = [path for path in names if path.stem.startswith(wanted) or path.stem[-UUID:].startswith(wanted)]
+    if not fitting:  # a file may have another name than its session
+        found = filter(None, map(look_at, places))
+        fitting = [Path(session.path) for session in found if session.id.startswith(wanted)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:

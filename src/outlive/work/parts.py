@@ -1,20 +1,20 @@
 """What a worker is made of, shared by its attempts."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from outlive.config import Workspace
 from outlive.models.protocol import Model
 from outlive.stores.logs.protocol import LogStore
 from outlive.tasks.graph import TaskGraph
-from outlive.work.attempts.spending import WorkerBudget
 from outlive.work.log_lines import WorkLog
 from outlive.work.metrics import Metrics
 from outlive.work.repository.repository import Repository
 from outlive.work.settings import WorkOptions
 from outlive.work.shared.board import FleetBoard
+from outlive.work.shared.budgets import WorkerBudget
 from outlive.work.shared.keys import ConcurrencyKeys
 
 P = ParamSpec("P")
@@ -52,19 +52,3 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
     except asyncio.CancelledError:
         await asyncio.wait([work])
         raise
-
-
-async def beside(helper: Coroutine[Any, Any, None], work: Coroutine[Any, Any, T]) -> T:
-    """Run `work` to its end and return its result; `helper` runs as long as that takes, and has ended on return. If
-    either raises, the other is cancelled."""
-    helping, working = asyncio.ensure_future(helper), asyncio.ensure_future(work)
-    tasks: tuple[asyncio.Future[Any], ...] = (helping, working)
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    return working.result()

@@ -9,13 +9,13 @@ from outlive.models.protocol import Model
 from outlive.stores import open_stores
 from outlive.stores.machine import machine_name
 from outlive.tasks.graph import TaskGraph
-from outlive.work.attempts.spending import WorkerBudget
 from outlive.work.log_lines import WorkLog
 from outlive.work.metrics import Metrics
 from outlive.work.parts import WorkerParts
 from outlive.work.repository.repository import Repository
 from outlive.work.settings import WorkOptions
 from outlive.work.shared.board import FleetBoard
+from outlive.work.shared.budgets import WorkerBudget
 from outlive.work.shared.keys import ConcurrencyKeys
 from outlive.work.shared.pace import PacedModel
 

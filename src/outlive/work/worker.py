@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -32,6 +33,8 @@ FIRST_PAUSE, MAX_PAUSE = 2.0, 120.0
 OUTSIDE = ("model", "remote")
 """Endings that are no fault of the task: the next task would meet the same."""
 REAP_SECONDS = 3600.0
+THREADS, THREADS_PER_SLOT = 8, 8
+"""At most; they are made when they are needed."""
 MAX_READY_LOOKED_AT = 200
 
 
@@ -63,6 +66,9 @@ class Worker:
     async def run(self) -> str:
         """Work until it is drained; returns `drained`, `empty`, `budget`, or `stuck` if the tasks that are left
         wait for something else."""
+        # Slots that wait for a remote must not keep signs of life from being given.
+        threads = ThreadPoolExecutor(THREADS + THREADS_PER_SLOT * self.parts.options.slots, "worker")
+        asyncio.get_running_loop().set_default_executor(threads)
         await in_thread(self._enroll)
         beats = asyncio.ensure_future(self._beat())
         listening = asyncio.ensure_future(self._listen())

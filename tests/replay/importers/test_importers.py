@@ -503,7 +503,7 @@ def test_a_line_that_is_nested_too_deeply_is_left_out(tmp_path: Path, levels: in
     path = tmp_path / "x.jsonl"
     said = {"type": "user", "uuid": "1", "sessionId": "s", "message": {"role": "user", "content": "Go."}}
     call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls", "more": 0}}
-    answer = {"type": "assistant", "uuid": "2", "parentUuid": "1", "sessionId": "s"}
+    answer: dict[str, Any] = {"type": "assistant", "uuid": "2", "parentUuid": "1", "sessionId": "s"}
     answer["message"] = {"role": "assistant", "content": [call]}
     nested = json.dumps(answer).replace(' "more": 0', f' "more": {"[" * levels}{"]" * levels}{half}')
     path.write_text(f"{json.dumps(said)}\n{nested}\n")

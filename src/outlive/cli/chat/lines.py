@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
-from outlive.cli.chat.entering import enter, kind_of
+from outlive.cli.chat.entering import enter, is_said, kind_of
 from outlive.cli.chat.picker import PickerRow
 from outlive.cli.chat.picker.by_line import pick_by_line
 from outlive.cli.chat.question import asked_in_words, preview
@@ -104,11 +104,11 @@ class LineChat:
             elif self._answer is not None:
                 self._answer.set_result(line.strip())
                 self._answer = None
-            elif kind_of(line.strip()) == "shell":
-                self.talk.shell(line.strip())
-            elif line.strip():
-                self.talk.say(line.strip())
-                self.talk.note("queued")
+            elif words := line.strip():
+                kind = kind_of(words)
+                await enter(self.talk, words, kind)
+                if is_said(self.talk, words, kind):
+                    self.talk.note("queued")
 
     async def _next(self) -> str | None:
         """Return the next prompt; a `\\` at the end of a line continues it on the next."""

@@ -22,9 +22,8 @@ from outlive.stores.tasks.records import task_to_json
 from outlive.tasks.graph import TaskGraph
 from outlive.work.control import FleetControl
 from outlive.work.overview import overview
-from outlive.work.reaper import OVER
 from outlive.work.shared.board import FleetBoard
-from outlive.work.shared.records import TaskRun
+from outlive.work.shared.records import OVER, TaskRun
 from outlive.work.shared.schedules import end_schedule, repeat
 
 

@@ -24,17 +24,16 @@ from outlive.work.attempts.checks import failing
 from outlive.work.attempts.endings import AttemptEnded, AttemptStopped, LeaseLost, TaskCancelled, TaskWaits
 from outlive.work.attempts.held import HeldTask
 from outlive.work.attempts.keeping import WorkInProgress
-from outlive.work.attempts.landing import land
+from outlive.work.attempts.landing import MAX_REPORT_CHARS, land
 from outlive.work.attempts.opening import TaskAgent, open_agent
 from outlive.work.attempts.places import open_place
-from outlive.work.parts import WorkerParts, beside, in_thread
+from outlive.work.parts import WorkerParts, in_thread
 from outlive.work.repository.git import Fenced, GitError, GitUnreachable
 from outlive.work.repository.worktree import Worktree
 from outlive.work.shared.records import PERSON, TaskRun
 
 DEATHS_PER_FAILURE = 3
 """An attempt that died may have died with its machine, so it takes more of them to give up."""
-MAX_RESULT_CHARS = 8_000
 MAX_REASON_CHARS = 500
 MAX_ACTIVITY_CHARS = 120
 MAX_ENDING_CHARS = 300
@@ -75,8 +74,7 @@ class Attempt:
         else:
             with suppress(SessionBusy):  # its next append is refused, too
                 agent.runtime.session.renew_lease()
-            spent = agent.runtime.spending
-            self.held.beat(activity=self._activity, dollars=spent.dollars, requests=spent.requests)
+            self.held.beat(activity=self._activity)
         self._beaten = now
 
     async def run(self) -> str:
@@ -101,6 +99,8 @@ class Attempt:
             ending = AttemptStopped("remote", str(error))
         except (OutliveError, OSError) as error:
             ending = AttemptEnded("failed", str(error))
+        except Exception as error:  # noqa: BLE001 - a defect ends this attempt, and the reason is seen
+            ending = AttemptEnded("crashed", f"{type(error).__name__}: {error}")
         finally:
             await self._let_keys_go()
         try:
@@ -119,18 +119,17 @@ class Attempt:
             raise TaskWaits("asks", earlier.question)
         is_landed = await in_thread(parts.repository.landed, earlier.landing)
         if is_landed:
-            await self._complete("", earlier.landing)
+            await self._complete(earlier.report, earlier.landing)
             return
         self._refuse_to_go_on_for_ever()
         worktree = await self._open_worktree(earlier)
         keeping = self._keeping = WorkInProgress(held, worktree)
         await keeping.keep(take_over=True)
-        agent = self._agent = await in_thread(open_agent, held, held.record.session, worktree.path)
+        agent = self._agent = await in_thread(open_agent, held, keeping, worktree.path)
         agent.runtime.watch(self._saw)
-        agent.runtime.watch(keeping.saw)
         async with agent.closing():
             words = await self._words(agent, worktree, earlier)
-            result = await beside(keeping.run(), self._work(agent, worktree, words))
+            result = await self._work(agent, worktree, keeping, words)
             await self._complete(result, self.held.record.landing, worktree)
 
     def _refuse_to_go_on_for_ever(self) -> None:
@@ -185,11 +184,11 @@ class Attempt:
         names = await in_thread(worktree.rebase, message)
         return brief.conflicting(self.parts.repository.branch, names) if names else ""
 
-    async def _work(self, agent: TaskAgent, worktree: Worktree, words: str) -> str:
+    async def _work(self, agent: TaskAgent, worktree: Worktree, keeping: WorkInProgress, words: str) -> str:
         """Run the agent, check and land, and again with what was wrong, until the work has landed; returns what the
         agent said last."""
         for left in reversed(range(self.parts.options.rounds + 1)):
-            result = await self._run(agent, words)
+            result = await self._run(agent, keeping, words)
             await self.held.update(phase="checking")
             if wrong := await failing(self.held, agent.runtime):
                 words, why = brief.failed_checks(wrong), "checks"
@@ -202,9 +201,10 @@ class Attempt:
             await self.held.update(phase="working")
         raise AttemptEnded(why, words)
 
-    async def _run(self, agent: TaskAgent, words: str) -> RunResult:
+    async def _run(self, agent: TaskAgent, keeping: WorkInProgress, words: str) -> RunResult:
         """Run the agent to the end of its turn. Raises how the attempt ends if it is not done."""
         result = await agent.say(words)
+        await keeping.keep_changes()
         record, held = self.held.record, self.held
         if record.answer or record.waits_for:
             await held.update(**ANSWERED)
@@ -223,7 +223,7 @@ class Attempt:
 
     async def _complete(self, text: str, landed: str, worktree: Worktree | None = None) -> None:
         held = self.held
-        result = "\n\n".join(filter(None, [text[:MAX_RESULT_CHARS], f"commit {landed}" if landed else ""]))
+        result = "\n\n".join(filter(None, [text[:MAX_REPORT_CHARS], f"commit {landed}" if landed else ""]))
         done = await in_thread(
             partial(self.parts.graph.complete, held.id, token=held.token, result=result or "no changes")
         )

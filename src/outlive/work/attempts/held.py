@@ -1,5 +1,6 @@
 """A task that this worker holds: what it may write about it, under the token of its claim."""
 
+import threading
 from functools import partial
 from typing import Any
 
@@ -20,6 +21,7 @@ class HeldTask:
         self.token = task.lease.token
         self.keys = keys_of(task.labels)
         """Concurrency keys that it holds."""
+        self._keys, self._writing = threading.Lock(), threading.Lock()
         self.record = TaskRun()
         """What the fleet knows of the work on it."""
 
@@ -36,17 +38,23 @@ class HeldTask:
         )
         return earlier
 
+    def write(self, **fields: Any) -> None:
+        """Change what the fleet knows. Blocks."""
+        with self._writing:
+            self.record = self.parts.board.update(self.id, self.token, **fields)
+
     async def update(self, **fields: Any) -> None:
-        self.record = await in_thread(partial(self.parts.board.update, self.id, self.token, **fields))
+        await in_thread(partial(self.write, **fields))
 
     def beat(self, **fields: Any) -> None:
         """Extend lease and keys, and write what has changed. Blocks."""
         parts = self.parts
         parts.graph.heartbeat(self.id, token=self.token, ttl=parts.options.lease)
-        for name in tuple(self.keys):
-            parts.keys.take(name, self.holder)
+        with self._keys:
+            for name in self.keys:
+                parts.keys.take(name, self.holder)
         if any(getattr(self.record, name) != value for name, value in fields.items()):
-            self.record = parts.board.update(self.id, self.token, **fields)
+            self.write(**fields)
 
     async def take_key(self, name: str) -> bool:
         """Take a key, and keep it until it is let go."""
@@ -56,8 +64,12 @@ class HeldTask:
         return True
 
     async def let_go(self, name: str) -> None:
-        self.keys.remove(name)
-        await in_thread(self.parts.keys.release, name, self.holder)
+        def release() -> None:
+            with self._keys:  # a sign of life meanwhile would take it again
+                self.keys.remove(name)
+                self.parts.keys.release(name, self.holder)
+
+        await in_thread(release)
 
     async def end(self, why: str, text: str, *, counts: bool, **fields: Any) -> None:
         """Say that the attempt ended without completing the task."""

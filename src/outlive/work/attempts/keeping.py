@@ -1,52 +1,71 @@
 """Work in progress is kept outside of the machine: a snapshot after each batch of edits."""
 
-import asyncio
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from typing import Any
 
 from outlive.events import ToolFinished
+from outlive.models.protocol import Model, Reply
+from outlive.models.wrapped import WrappedModel
+from outlive.request import Request
+from outlive.stream import ModelStreamEvent
+from outlive.work.attempts.endings import TaskWaits
 from outlive.work.attempts.held import HeldTask
 from outlive.work.parts import in_thread
 from outlive.work.repository.git import GitUnreachable
 from outlive.work.repository.worktree import Worktree
 
-PAUSE_SECONDS = 2.0
-"""Seconds between two snapshots at least."""
+MAX_BUNDLE_BYTES = 64 * 2**20
+_TOO_LARGE = (
+    "the repository has {:.0f} MB, and the store takes {:.0f} MB of one: work in progress cannot reach other "
+    "machines. Give it a git remote that they share"
+)
 
 
 class WorkInProgress:
-    """Keeps the worktree of a held task. Use `watching` while its agent runs."""
+    """Keeps the worktree of a held task."""
 
     def __init__(self, held: HeldTask, worktree: Worktree) -> None:
         self._held = held
         self._worktree = worktree
-        self._changed = asyncio.Event()
-        self._lock = asyncio.Lock()
+        self._changed = False
 
     def saw(self, happened: object) -> None:
-        """Look again soon if the agent may have changed files."""
-        if isinstance(happened, ToolFinished):
-            self._changed.set()
+        """Take note that the agent may have changed files."""
+        self._changed = self._changed or isinstance(happened, ToolFinished)
 
-    async def run(self) -> None:
-        """Keep what changes until cancelled. Raises Fenced if another machine has the session now."""
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
+    async def keep_changes(self) -> None:
+        """Store what the agent has changed. Raises Fenced if another machine has the session now."""
+        if self._changed:
             with suppress(GitUnreachable):  # the next one stores it all
                 await self.keep()
-            await asyncio.sleep(PAUSE_SECONDS)
 
     async def keep(self, *, take_over: bool = False) -> None:
         """Store everything as it is now. With `take_over`, whoever had the session can store nothing more."""
         held, worktree = self._held, self._worktree
-        async with self._lock:
-            label = f"Work in progress on task {held.id} by {held.parts.options.owner}, lease {held.token}"
-            commit = await in_thread(worktree.take_over if take_over else worktree.snapshot, label)
-            if commit is None:
-                return
-            fields: dict[str, Any] = {"wip": commit}
-            if held.parts.needs_bundles:
-                bundle = await in_thread(worktree.bundle)
-                fields["bundle"] = await in_thread(held.parts.logs.put_blob, bundle)
-            await held.update(**fields)
+        label = f"Work in progress on task {held.id} by {held.parts.options.owner}, lease {held.token}"
+        commit = await in_thread(worktree.take_over if take_over else worktree.snapshot, label)
+        self._changed = False
+        if commit is None:
+            return
+        fields: dict[str, Any] = {"wip": commit}
+        if held.parts.needs_bundles:
+            bundle = await in_thread(worktree.bundle)
+            if len(bundle) > MAX_BUNDLE_BYTES:
+                raise TaskWaits("too_large", _TOO_LARGE.format(len(bundle) / 2**20, MAX_BUNDLE_BYTES / 2**20))
+            fields["bundle"] = await in_thread(held.parts.logs.put_blob, bundle)
+        await held.update(**fields)
+
+
+class KeptModel(WrappedModel):
+    """A model that is asked only once the files that the request tells of are stored."""
+
+    def __init__(self, model: Model, keeping: WorkInProgress) -> None:
+        super().__init__(model)
+        self._keeping = keeping
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
+        await self._keeping.keep_changes()
+        async with aclosing(self.model.stream(request)) as pieces:
+            async for piece in pieces:
+                yield piece

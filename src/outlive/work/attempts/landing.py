@@ -12,6 +12,7 @@ from outlive.work.parts import in_thread
 from outlive.work.repository.git import InTheWay, Moved
 from outlive.work.repository.worktree import Worktree
 
+MAX_REPORT_CHARS = 8_000
 PAUSE_SECONDS = 0.5
 """Seconds between two looks at the queue, on average."""
 
@@ -32,12 +33,15 @@ async def land(held: HeldTask, worktree: Worktree, runtime: Runtime, summary: st
             if names := await in_thread(worktree.rebase, message):
                 return brief.conflicting(branch, names)
             if not await in_thread(lambda: worktree.ahead):
+                if not await in_thread(held.parts.repository.landed, held.record.landing):
+                    await held.update(landing="", report="")
                 return ""
             tree = await in_thread(lambda: worktree.tree)
             if tree != checked and (wrong := await failing(held, runtime)):
                 return brief.failed_checks(wrong)
             checked = tree
-            await held.update(phase="landing", landing=await in_thread(lambda: worktree.head))
+            head = await in_thread(lambda: worktree.head)
+            await held.update(phase="landing", landing=head, report=summary[:MAX_REPORT_CHARS])
             try:
                 await in_thread(worktree.land)
             except Moved:

@@ -18,9 +18,9 @@ from outlive.origin import tagged
 from outlive.result import RunResult
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.work.attempts.held import HeldTask
+from outlive.work.attempts.keeping import KeptModel, WorkInProgress
 from outlive.work.attempts.spending import SessionCosts
 from outlive.work.attempts.tools import WORKERS_ONLY, AskPerson, PartsGraph
-from outlive.work.shared.budgets import TaskCosts
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class TaskAgent:
     person: AskPerson
     costs: SessionCosts
     is_new: bool
-    """Whether its session begins with this attempt."""
+    """Whether nothing was said in its session yet."""
 
     async def say(self, words: str) -> RunResult:
         """Run to the end of its turn; without words it goes on where it stopped.
@@ -55,32 +55,35 @@ class TaskAgent:
                 await asyncio.to_thread(self.factory.close)
 
 
-def open_agent(held: HeldTask, session: str, root: Path) -> TaskAgent:
-    """Open it in the session with this id, which begins now or is taken over from whoever has it. Blocks."""
-    parts, options = held.parts, held.parts.options
+def open_agent(held: HeldTask, keeping: WorkInProgress, root: Path) -> TaskAgent:
+    """Open it in the session of the task, which begins now or is taken over from whoever has it. Blocks."""
+    parts, options, session = held.parts, held.parts.options, held.record.session
     ours = parts.workspace
     workspace = Workspace.read(
         root, store=ours.store_url, project=ours.project, linked=f"a worktree of {ours.project}"
     )
-    person = AskPerson()
+    person = AskPerson(held)
     deny = (*options.agent.deny, *WORKERS_ONLY)
-    factory = AgentFactory(workspace, with_fields(options.agent, deny=deny), model=parts.model, tools=[person])
+    factory = AgentFactory(
+        workspace, with_fields(options.agent, deny=deny), model=KeptModel(parts.model, keeping), tools=[person]
+    )
     try:
         factory.settings = replace(factory.settings, agent={**factory.settings.agent, "checkpoints": False})
         factory.graph = PartsGraph(factory.graph, parts.board, held.task, options.split)
         try:
             factory.logs.info(session)
-            runtime, is_new = factory.open(session, take_over=True), False
+            runtime = factory.open(session, take_over=True)
         except UnknownSession:
-            runtime, is_new = factory.open(begin=session), True
+            runtime = factory.open(begin=session)
     except BaseException:
         factory.close()
         raise
-    costs = SessionCosts(runtime.spending, TaskCosts(parts.board, held.id, held.task.labels), parts.budget)
+    runtime.watch(keeping.saw)
+    costs = SessionCosts(runtime.spending, held)
     usual = runtime.parts.limits
 
     def limits(spending: Spending) -> Sequence[Limit]:
         return [*usual(spending), costs]
 
     runtime.parts = replace(runtime.parts, limits=limits)
-    return TaskAgent(runtime, factory, person, costs, is_new)
+    return TaskAgent(runtime, factory, person, costs, is_new=not runtime.session.engine.history.units)

@@ -10,6 +10,7 @@ from outlive.errors import InvalidTask
 from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolOutcome
+from outlive.work.attempts.held import HeldTask
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.records import Family
 
@@ -50,7 +51,7 @@ class AskPersonInput(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AskPerson(Tool[AskPersonInput]):
-    """Keeps the question; the attempt ends with it."""
+    """Keeps the question, also for the case that the process dies now; the attempt ends with it."""
 
     name = "ask_person"
     description = (
@@ -62,9 +63,11 @@ class AskPerson(Tool[AskPersonInput]):
     effect = "state"
     longest = SHORT_RESULT_CHARS
 
-    def __init__(self) -> None:
+    def __init__(self, held: HeldTask) -> None:
         self.question = ""
+        self._held = held
 
     async def run(self, given: AskPersonInput, context: ToolContext) -> ToolOutcome:
         self.question = context.mask(given.question.strip())
+        await self._held.update(question=self.question)
         return ToolOutcome("The question is kept. End now: you go on here with the answer.")

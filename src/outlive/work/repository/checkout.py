@@ -1,7 +1,7 @@
 """One checkout: its target branch, where that is shared, and what all its worktrees have in common."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -75,6 +75,19 @@ class Checkout:
             if self.git.attempt("rev-parse", "-q", "--verify", mine)[1] != found[0]:
                 self.git("fetch", "--quiet", "--no-tags", self.remote, f"+{self.target}:{mine}")
         return self.git("rev-parse", mine)
+
+    def own_folder(self, place: Path) -> Path | None:
+        """What git keeps of the worktree at `place`, if it is this checkout or one of its worktrees.
+
+        It is found in the checkout: the `.git` in the worktree can be written by whoever works there.
+        """
+        if place.resolve() == self.project.resolve():
+            return Path(self.git("rev-parse", "--path-format=absolute", "--git-dir"))
+        for named in self.common.glob("worktrees/*/gitdir"):
+            with suppress(OSError):
+                if (named.parent / named.read_text().strip()).parent.resolve() == place.resolve():
+                    return named.parent
+        return None
 
     def _local_tip(self) -> str:
         commit = self.git.attempt("rev-parse", "-q", "--verify", f"{self.target}^{{commit}}")[1]

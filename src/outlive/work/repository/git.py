@@ -63,10 +63,11 @@ class InTheWay(GitError):
 
 
 class Git:
-    """Runs git in one folder."""
+    """Runs git in one folder. With `own`, that is its git folder, whatever the files there say."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, own: Path | None = None) -> None:
         self.folder = folder
+        self._place = {"GIT_DIR": str(own), "GIT_WORK_TREE": str(folder)} if own else {}
 
     def __call__(self, *arguments: str, env: Mapping[str, str] | None = None) -> str:
         """Run a command and return its output without the last newline. Raises GitError."""
@@ -100,7 +101,7 @@ class Git:
             process = subprocess.Popen(  # noqa: S603 - git, with arguments and no shell
                 [program, *settings, *arguments],
                 cwd=self.folder,
-                env={**_environment(), **env},
+                env={**_environment(), **self._place, **env},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from outlive.private import make_private
 from outlive.work.repository.checkout import Checkout
-from outlive.work.repository.git import Git, GitError
+from outlive.work.repository.git import GitError
 from outlive.work.repository.worktree import Worktree, kept_ref
 
 
@@ -24,8 +24,11 @@ class Repository(Checkout):
     """A checkout whose tasks are worked on. Its methods block and may be called from any thread."""
 
     def landed(self, commit: str) -> bool:
-        """Whether a commit is on the target branch."""
-        return self._has(commit) and self.git.ok("merge-base", "--is-ancestor", commit, self.tip())
+        """Whether a commit is on the target branch. Another machine may have made it."""
+        if not commit:
+            return False
+        tip = self.tip()
+        return self._has(commit) and self.git.ok("merge-base", "--is-ancestor", commit, tip)
 
     def open_worktree(self, place: Path, session: str, *, base: str, wip: str, bundle: bytes | None) -> Worktree:
         """The worktree of a session, with the files as they were stored last: by the remote, by this checkout, or in
@@ -37,7 +40,7 @@ class Repository(Checkout):
         tree = Worktree(self, place, session)
         tree.occupy()
         try:
-            if self.is_ours(place):
+            if place.is_dir() and self.own_folder(place):
                 return tree
             stored = self._stored(session, wip, bundle)
             with self.alone():
@@ -53,17 +56,18 @@ class Repository(Checkout):
         """The worktrees in this folder."""
         found = []
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.is_dir() and self.is_ours(path):
-                git = Git(path)
-                changed = git("status", "--porcelain", "--no-renames").splitlines()
-                busy = Worktree(self, path, "").is_occupied()
-                found.append(WorktreeState(path, busy, git("rev-parse", "HEAD"), len(changed)))
+            if path.is_dir() and self.own_folder(path):
+                tree = Worktree(self, path, "")
+                changed = tree.git("status", "--porcelain", "--no-renames").splitlines()
+                found.append(WorktreeState(path, tree.is_occupied(), tree.head, len(changed)))
         return found
 
     def discard(self, place: Path, session: str) -> bool:
         """Remove a worktree of this checkout if everything in it is stored and no process has it open."""
         tree = Worktree(self, place, session)
-        if not self.is_ours(place) or tree.is_occupied() or not tree.is_stored():
+        if place.resolve() == self.project.resolve():
+            return False
+        if not self.own_folder(place) or tree.is_occupied() or not tree.is_stored():
             return False
         tree.remove_folder()
         return True
@@ -89,9 +93,3 @@ class Repository(Checkout):
 
     def _has(self, commit: str) -> bool:
         return bool(commit) and self.git.ok("cat-file", "-e", f"{commit}^{{commit}}")
-
-    def is_ours(self, place: Path) -> bool:
-        """Whether this is a worktree of this checkout."""
-        if not (place / ".git").is_file():
-            return False
-        return Git(place).attempt("rev-parse", "--path-format=absolute", "--git-common-dir")[1] == str(self.common)

@@ -7,6 +7,7 @@ that has lost the session can neither store nor land anything.
 
 import re
 import shutil
+from functools import cached_property
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -34,13 +35,22 @@ class Worktree:
     def __init__(self, repository: Checkout, path: Path, session: str) -> None:
         self.repository = repository
         self.path = path
-        self.git = Git(path)
         self._ref = kept_ref(session)
         self._lock = FileLock(path.with_name(f"{path.name}.lock"), blocking=False, thread_local=False)
         self._stored = ""
         """The commit under the ref, as this process wrote it last."""
         self._tree = ""
         self._tip = ""
+
+    @cached_property
+    def git(self) -> Git:
+        return Git(self.path, self._own)
+
+    @cached_property
+    def _own(self) -> Path:
+        if (own := self.repository.own_folder(self.path)) is None:
+            raise GitError(f"{self.path} is no worktree of {self.repository.project}")
+        return own
 
     # -- who has it open on this machine
 
@@ -168,8 +178,8 @@ class Worktree:
     def remove_folder(self) -> None:
         """Remove the worktree. Its stored state stays."""
         with self.repository.alone():
-            self.repository.git("worktree", "remove", "--force", str(self.path))
-        shutil.rmtree(self.path, ignore_errors=True)
+            shutil.rmtree(self.path, ignore_errors=True)
+            self.repository.git("worktree", "remove", "--force", "--force", str(self.path))
         self.leave()
         Path(self._lock.lock_file).unlink(missing_ok=True)
 
@@ -177,10 +187,9 @@ class Worktree:
 
     def _worktree_tree(self) -> str:
         """The files as they are, as a tree; the index that the agent sees is left alone."""
-        own = Path(self.git("rev-parse", "--path-format=absolute", "--git-dir"))
-        index = own / "outlive-index"
-        if not index.exists() and (own / "index").exists():
-            shutil.copyfile(own / "index", index)
+        index = self._own / "outlive-index"
+        if not index.exists() and (self._own / "index").exists():
+            shutil.copyfile(self._own / "index", index)
         env = {"GIT_INDEX_FILE": str(index)}
         self.git("add", "--all", "--", ":/", *_NOT_OURS_TO_COMMIT, env=env)
         return f"{self.git('write-tree', env=env)} {self.head}"

@@ -59,6 +59,19 @@ class TaskCosts:
         return ""
 
 
+class WorkerBudget:
+    """What this worker may spend, all its slots together."""
+
+    def __init__(self, dollars: float | None) -> None:
+        self.dollars = dollars
+        self.spent = 0.0
+
+    def exceeded(self) -> str:
+        if self.dollars is None or self.spent < self.dollars:
+            return ""
+        return f"the budget of this worker of ${self.dollars:.2f} is spent (${self.spent:.2f})"
+
+
 def today(now: datetime) -> str:
     """The id of the day, by the store's clock in UTC."""
     return f"{now:%Y-%m-%d}"

@@ -8,7 +8,9 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from outlive.models.protocol import Model, Price, Reply, Summary, found_at, prepare, summarize, window_origin
+from outlive.models.protocol import Model, Reply
+from outlive.models.retry import MAX_RETRY_AFTER_SECONDS
+from outlive.models.wrapped import WrappedModel
 from outlive.request import Request
 from outlive.stream import ModelRetrying, ModelStreamEvent
 from outlive.work.shared.board import FleetBoard
@@ -16,30 +18,18 @@ from outlive.work.shared.records import Pace
 
 FIRST_INTERVAL, MAX_INTERVAL = 0.25, 30.0
 """Seconds between two requests of the fleet after the first refusal, and at most."""
+MAX_WAIT_SECONDS = MAX_RETRY_AFTER_SECONDS
 EASE_AFTER_SECONDS = 20.0
 """Seconds without a refusal after which the interval is halved."""
 
 
-class PacedModel:
-    """A model whose requests wait while its provider is overloaded, whoever was told so."""
+class PacedModel(WrappedModel):
+    """A model whose requests wait while its provider is overloaded, also if only another worker was told so."""
 
     def __init__(self, model: Model, board: FleetBoard) -> None:
-        self.model = model
-        self.name, self.window = model.name, model.window
+        super().__init__(model)
         self.provider = model.name.partition(":")[0]
         self._board = board
-
-    @property
-    def price(self) -> Price | None:
-        return self.model.price
-
-    @property
-    def window_origin(self) -> str:
-        return window_origin(self.model)
-
-    @property
-    def found_at(self) -> str:
-        return found_at(self.model)
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         if seconds := await asyncio.to_thread(self._wait):
@@ -50,15 +40,6 @@ class PacedModel:
                 if isinstance(piece, ModelRetrying) and piece.overloaded:
                     await asyncio.to_thread(self._slow, piece.seconds)
                 yield piece
-
-    async def summarize(self, request: Request, instructions: str) -> Summary:
-        return await summarize(self.model, request, instructions)
-
-    def prepare(self) -> None:
-        prepare(self.model)
-
-    async def close(self) -> None:
-        await self.model.close()
 
     def _wait(self) -> float:
         """Seconds until the next request may go out; takes its turn."""
@@ -75,7 +56,8 @@ class PacedModel:
             if now - eased > timedelta(seconds=EASE_AFTER_SECONDS):
                 halved = old.interval / 2
                 old = replace(old, interval=halved if halved >= FIRST_INTERVAL / 2 else 0.0, eased=now)
-            turn = max(now, old.until, old.following or now)
+            latest = now + timedelta(seconds=MAX_WAIT_SECONDS)  # what is later was written by a wrong clock
+            turn = min(latest, max(now, old.until, old.following or now))
             wait = (turn - now).total_seconds()
             if not old.interval and not wait:
                 return None

@@ -9,6 +9,8 @@ PERSON = "a person"
 """The owner of tasks that wait for a person."""
 ATTACHED = "attached"
 """The phase of tasks that a person has taken over."""
+OVER = ("done", "cancelled")
+"""Phases after which nobody works on a task."""
 MAX_ENDINGS = 5
 """Endings of attempts that are kept."""
 
@@ -76,6 +78,8 @@ class TaskRun(FleetDocument, frozen=True, kw_only=True):
     """Tasks that the agent has made to be done before it goes on."""
     landing: str = ""
     """The commit that is about to be on the target branch, or is."""
+    report: str = ""
+    """What the agent said of it."""
     question: str = ""
     answer: str = ""
     dollars: float = 0.0

@@ -6,8 +6,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from outlive.errors import InvalidTask
-from outlive.stores.tasks.protocol import TaskQuery
+from outlive.stores.tasks.protocol import TaskQuery, TaskWriter
 from outlive.stores.tasks.records import Task
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.records import Schedule
@@ -44,44 +45,47 @@ def end_schedule(board: FleetBoard, task: int) -> bool:
 
 
 def make_due(board: FleetBoard, graph: TaskGraph) -> list[Task]:
-    """Make the tasks that are due; each is made once, whoever else is at it."""
+    """Make the tasks that are due; each is made once, also if other workers try at the same time."""
     schedules = board.all(Schedule)
     if not schedules:
         return []
     now = board.now()
-    return [task for id, plan in schedules.items() if plan.due <= now and (task := _make(board, graph, id, plan))]
+    return [task for id, plan in schedules.items() if _is_due(plan, now) and (task := _make(board, graph, id, plan))]
+
+
+def _is_due(plan: Schedule, now: datetime) -> bool:
+    """A time further ahead than one interval was written by a wrong clock."""
+    return plan.due <= now or plan.due - now > timedelta(seconds=plan.seconds)
 
 
 def _make(board: FleetBoard, graph: TaskGraph, id: str, plan: Schedule) -> Task | None:
     """The task for the moment at which the plan is due; None if there is one, or an earlier one is open.
 
     The task is made before the schedule moves on, so that a kill between the two loses nothing; who comes next finds
-    the task by the moment in its metadata. Two at once are kept apart by the lock on the document.
+    the task by the moment in its metadata.
     """
     label, moment = f"{LABEL}{id}", plan.due.isoformat()
-    made: Task | None = None
 
-    def work(old: Schedule | None, now: datetime) -> Schedule | None:
-        nonlocal made
+    def is_there(tx: TaskWriter) -> bool:
+        first = tx.lock([int(id)], edges=True)  # one at a time, also if the first task is gone
+        later = tx.find(TaskQuery(labels=(label,), archived=True))
+        return any(not task.finished or task.metadata.get(DUE) == moment for task in [*first.values(), *later])
+
+    draft = TaskDraft(
+        subject=plan.subject,
+        description=plan.description,
+        priority=plan.priority,
+        labels=(*plan.labels, label),
+        metadata={**plan.metadata, DUE: moment},
+    )
+    made = graph.create_many([draft], unless=is_there)
+
+    def move(old: Schedule | None, now: datetime) -> Schedule | None:
         if old is None or old.due != plan.due:
             return old
-        if made is None and not _open_or_made(graph, id, label, moment):
-            made = graph.create(
-                plan.subject,
-                description=plan.description,
-                priority=plan.priority,
-                labels=(*plan.labels, label),
-                metadata={**plan.metadata, DUE: moment},
-            )
         step = timedelta(seconds=old.seconds)
         missed = max(0, (now - old.due) // step)
-        return replace(old, due=old.due + step * (missed + 1))
+        return replace(old, due=min(old.due + step * (missed + 1), now + step))
 
-    board.change(Schedule, id, work)
-    return made
-
-
-def _open_or_made(graph: TaskGraph, id: str, label: str, moment: str) -> bool:
-    tasks = graph.find(TaskQuery(labels=(label,), archived=True))
-    first = graph.store.read(lambda tx: tx.get([int(id)])).get(int(id))
-    return any(not task.finished or task.metadata.get(DUE) == moment for task in [*tasks, *filter(None, [first])])
+    board.change(Schedule, id, move)
+    return made[0] if made else None
