@@ -91,7 +91,7 @@ def test_a_program_called_git_in_the_repository_is_not_run(tmp_path: Path) -> No
         (outlive.folder / "git").write_text(f"#!/bin/sh\ntouch {tmp_path}/planted\n")
         (outlive.folder / "git").chmod(0o755)
         assert outlive("task", "create", "write b").code == 0
-        path = os.pathsep.join([".", str(outlive.folder), os.environ["PATH"]])
+        path = os.pathsep.join([".", os.environ["PATH"]])
         worked = outlive("work", "--until-empty", PATH=path)
         assert worked.code == 0, worked.out + worked.err
     assert not (tmp_path / "planted").exists()
