@@ -164,12 +164,15 @@ def splits(asked: Asked) -> Step:
     if "split me" not in asked.texts:
         return writes_a_file(asked)
     if not asked.done:
-        return call("task_create", subject="part one", addBlocks=[1])
-    if asked.done == 1:
+        return calls(
+            call("write_file", path="plan.txt", content="two parts\n"),
+            call("task_create", subject="part one", addBlocks=[1]),
+        )
+    if asked.done == 2:
         return call("task_create", subject="part two", addBlocks=[1], addBlockedBy=[2])
     if "are done. Their changes are in this folder" not in asked.texts:
         return say("Two parts have to be done first.")
-    if asked.done == 2:
+    if asked.done == 3:
         assert "#2 part one (completed): Wrote work/2.txt." in asked.texts
         return call("bash", command="cat work/2.txt work/3.txt > whole.txt")
     return say("Put together.")
@@ -183,6 +186,7 @@ def test_a_task_that_was_split_goes_on_once_its_parts_are_done_with_their_change
     assert fleet.show("whole.txt") == "done 2\ndone 3"
     run = fleet.board.run(task)
     assert (run.attempts, run.failed, fleet.endings(task)) == (2, 0, ["split"])
+    assert git(fleet.project, "log", "-1", "--format=%s", "main") == "split me"
 
 
 def test_agents_make_a_limited_number_of_tasks_out_of_one(fleet: Fleet) -> None:

@@ -221,6 +221,16 @@ def test_a_conflict_is_left_in_the_files_with_markers_on_the_newest_branch(
     assert git(remote, "log", "--format=%s", "main").split("\n") == ["mine", "theirs", "first"]
 
 
+def test_work_lands_under_the_message_of_its_landing(alone: Repository) -> None:
+    tree = begin(alone)
+    tree.take_over("begin")
+    (tree.path / "mine.txt").write_text("mine\n")
+    tree.commit("work in progress")
+    assert tree.rebase("work in progress") == []
+    land(tree, "what it became")
+    assert git(alone.project, "log", "--format=%s", "main").split("\n") == ["what it became", "first"]
+
+
 def test_a_change_that_is_on_the_branch_already_lands_nothing(machine: Callable[[str], Repository]) -> None:
     mine, theirs = begin(machine("a")), begin(machine("b"), session="other")
     for tree, label in ((mine, "a"), (theirs, "b")):

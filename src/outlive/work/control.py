@@ -40,6 +40,9 @@ class FleetControl:
 
     def cancel(self, ref: Ref, reason: str | None = None) -> Task:
         """Cancel a task; the worker that has it is told at once."""
+        task = self.graph.get(ref)
+        if task.finished:
+            raise ConflictError(f"task {task.id} is {task.status} already")
         return self.graph.cancel(ref, reason=reason).task
 
     def answer(self, ref: Ref, text: str) -> Task:

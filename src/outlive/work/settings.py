@@ -70,6 +70,8 @@ def work_options(workspace: Workspace, *, agent: Mapping[str, Any], **given: Any
     checks = tuple(values.pop("checks", ()))
     options = AgentOptions(**{**agent, "mode": mode, "default_turns": DEFAULT_TURNS})
     values["worktrees"] = Path(values["worktrees"]).expanduser()
+    if isinstance(seconds := values.get("lease"), int | float):
+        values["lease"] = timedelta(seconds=seconds)
     try:
         return msgspec.convert({**values, "checks": checks, "agent": options}, WorkOptions)
     except msgspec.ValidationError as error:

@@ -32,6 +32,8 @@ FIRST_PAUSE, MAX_PAUSE = 2.0, 120.0
 """Seconds without claims after the model or the remote did not answer."""
 OUTSIDE = ("model", "remote")
 """Endings that are no fault of the task: the next task would meet the same."""
+FORGET_AFTER = timedelta(days=1)
+"""A worker that was killed is shown for this long."""
 REAP_SECONDS = 3600.0
 THREADS, THREADS_PER_SLOT = 8, 8
 """At most; they are made when they are needed."""
@@ -235,6 +237,7 @@ class Worker:
             )
 
         parts.board.change(WorkerRecord, options.owner, work, announce=True)
+        self._forget_the_gone()
         repository, mode = parts.repository, options.agent.mode
         parts.log.say(
             "started",
@@ -244,6 +247,17 @@ class Worker:
             model=parts.model.name,
             mode=mode,
         )
+
+    def _forget_the_gone(self) -> None:
+        """Remove the records of workers that were killed long ago."""
+
+        def work(old: WorkerRecord | None, now: datetime) -> WorkerRecord | None:
+            return old if old is not None and now - old.expires < FORGET_AFTER else None
+
+        now = self.parts.board.now()
+        for name, each in self.parts.board.all(WorkerRecord).items():
+            if now - each.expires >= FORGET_AFTER:
+                self.parts.board.change(WorkerRecord, name, work)
 
     def _sign_off(self) -> None:
         self.parts.board.change(WorkerRecord, self.parts.options.owner, lambda _old, _now: None, announce=True)

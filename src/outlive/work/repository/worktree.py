@@ -136,7 +136,7 @@ class Worktree:
             return names
         if tree == self.git("rev-parse", f"{tip}^{{tree}}"):
             self.git("reset", "--quiet", "--hard", tip)
-        elif self.git("rev-list", "--parents", "-n", "1", head).split()[1:] != [tip]:
+        elif self.git("show", "--no-patch", "--format=%P%n%B", head).strip() != f"{tip}\n{message.strip()}":
             made = self.git("commit-tree", tree, "-p", tip, "-m", message, env=self.repository.identity)
             self.git("reset", "--quiet", "--hard", made)
         return []

