@@ -26,6 +26,11 @@ def link(path: Path) -> None:
     path.symlink_to(victim(path))
 
 
+def circle(path: Path) -> None:
+    """A link to itself."""
+    path.symlink_to(path.name)
+
+
 def folder(path: Path) -> None:
     path.mkdir()
     (path / "file").touch()
@@ -47,7 +52,12 @@ def huge(path: Path) -> None:
         file.truncate(2 * 2**30)
 
 
-PLANTS: tuple[Callable[[Path], None], ...] = (fifo, endless, link, folder, unix_socket, huge)
+def nested(path: Path) -> None:
+    """JSON with more levels than any reader takes."""
+    path.write_text('{"a": ' + "[" * 10_000 + "]" * 10_000 + "}\n")
+
+
+PLANTS: tuple[Callable[[Path], None], ...] = (fifo, endless, link, circle, folder, unix_socket, huge)
 
 
 def victim(path: Path) -> Path:

@@ -610,6 +610,10 @@ def test_of_sentences_that_no_rule_was_fitted_to_most_rules_are_found_and_nothin
         ("Do not commit before Ilse Varga has seen the list", "Do not restart the worker before the queue is empty."),
         ("Never plant mint.", "Never tested it."),
         ("Name every owner in the report.", "Update every caller of parse."),
+        ("Do not send reports to the bucket any more.", "The reports are not sent to the bucket any more."),
+        ("Please don't upload reports anymore!", "Don't worry about the reports anymore."),
+        ("Nothing may be uploaded.", "Nothing may be wrong with the upload."),
+        ("Uploads are off limits from now on.", "Uploads were off limits for a while."),
     ],
 )
 def test_a_rule_is_told_from_a_remark_by_its_structure(rule: str, once: str) -> None:

@@ -710,14 +710,71 @@ def test_a_prompt_that_is_as_it_was_again_is_no_news(store: FileLogStore) -> Non
         assert "This replaces the state blocks above." in str(last.messages[-1])
 
 
-def test_a_large_change_other_tools_and_a_cold_cache_change_the_prompt_at_once(store: FileLogStore) -> None:
+def test_a_large_change_and_a_cold_cache_change_the_prompt_at_once(store: FileLogStore) -> None:
     now = [1_000.0]
-    tools = ({"name": "bash", "description": "", "input_schema": {"type": "object"}},)
+    tools = tools_named("bash")
     with Session.start(store, id="s", window=WINDOW, clock=lambda: now[0]) as session:
         asked_under(session, "Be brief.")
         assert asked_under(session, "\n".join(f"rule {number}" for number in range(900))).system.startswith("rule 0")
-        session.change_system("Be brief.", tools, may_wait=True)
-        assert session.next_request().system == "Be brief."
         asked_under(session, "Be brief.")
         now[0] += 10_000
-        assert asked_under(session, "Be long.").system == "Be long."
+        session.change_system("Be long.", tools, may_wait=True)
+        request = session.next_request()
+        assert (request.system, request.tools, request.tool_changes) == ("Be long.", tools, ())
+
+
+# -- tools that come and go meanwhile
+
+
+def tools_named(*names: str, about: str = "") -> tuple[dict[str, object], ...]:
+    return tuple({"name": name, "description": about, "input_schema": {"type": "object"}} for name in names)
+
+
+def asked_with(session: Session, tools: tuple[dict[str, object], ...]) -> Request:
+    session.change_system("Be brief.", tools, may_wait=True)
+    session.user_said("go on")
+    request = session.next_request()
+    session.assistant_said((Text("ok"),))
+    return request
+
+
+def offered(request: Request) -> list[object]:
+    return [tool["name"] for tool in request.offered]
+
+
+def test_tools_that_change_are_told_where_they_do_and_declared_at_the_next_pass(store: FileLogStore) -> None:
+    with begin(store) as session:
+        asked_with(session, tools_named("bash", "glob"))
+        second = asked_with(session, tools_named("glob", "grep"))
+        assert second.tools == tools_named("bash", "glob")
+        (change,) = second.tool_changes
+        assert (change.after, change.added, change.removed) == (2, tools_named("grep"), ("bash",))
+        assert offered(second) == ["glob", "grep"]
+        third = asked_with(session, tools_named("bash", "glob", "grep"))
+        assert third.tool_changes[0] == change
+        assert offered(third) == ["glob", "grep", "bash"]
+        assert session.engine.thinking_from == 0
+    with again(store) as session:
+        assert session.engine.live_request().tool_changes == third.tool_changes
+        assert not session.change_system("Be brief.", tools_named("bash", "glob", "grep"), may_wait=True)
+        talk(session, 60)
+        request = session.next_request()
+        assert session.engine.projection.event
+        assert (request.tools, request.tool_changes) == (tools_named("bash", "glob", "grep"), ())
+        session.undo_pass()
+        assert session.next_request().offered == tools_named("bash", "glob", "grep")
+
+
+def test_a_tool_with_another_schema_is_declared_at_once(store: FileLogStore) -> None:
+    with begin(store) as session:
+        asked_with(session, tools_named("bash"))
+        request = asked_with(session, tools_named("bash", about="new"))
+        assert (request.tools, request.tool_changes) == (tools_named("bash", about="new"), ())
+
+
+def test_no_summary_by_the_provider_hides_a_change_of_tools(store: FileLogStore) -> None:
+    with Session.start(store, id="s", tools=tools_named("bash"), window=60_000, clock=Ticks()) as session:
+        talk(session, 9)
+        assert session.engine.summary_request() is not None
+        assert asked_with(session, tools_named("bash", "grep")).tool_changes
+        assert session.engine.summary_request() is None

@@ -66,6 +66,8 @@ class SystemChanged(Base, frozen=True, kw_only=True, tag="system_changed"):
     told: str = ""
     """What the state block says about the change until the next pass applies the prompt; empty if it applies at
     once."""
+    keeps_tools: bool = False
+    """Requests declare the tools of before until the next pass, and say how they changed."""
 
 
 class Forked(Base, frozen=True, kw_only=True, tag="forked"):

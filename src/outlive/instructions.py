@@ -122,6 +122,8 @@ _ONCE = _form(
     r"\b(?:so far|any ?more|(?:any|no) longer)\b",
     r"\b(?:now|yet|then|here|before|again)\W*$",
 )
+_NO_LONGER = re.compile(r"\b(?:any ?more|any longer)(?=\W*$)")
+"""The end of a prohibition that ends a habit; elsewhere these words describe ("it does not work any more")."""
 _LASTING = _form(
     r"\bhenceforth\b",
     r"\bever(?=\W*$)",
@@ -206,8 +208,9 @@ _FORBIDDEN = _form(
     rf"(?!the\b)(?:[\w-]+ ){{0,3}}[\w-]+s (?:ought not|may not) (?:be {_PARTICIPLE}|(?!{_HAPPENS}\b)[a-z]+ \S)",
     rf"{_NOBODY} (?:must|{_ALLOWED}) (?!have\b)[a-z]",
     r"nothing (?:goes|leaves|ships)(?: \S+){2,}",
+    rf"nothing (?:may|is to) be {_PARTICIPLE}",
     rf"only (?!(?:then|now|this|that|it|he|she|they|you)\b)(?:[\w-]+ ){{1,3}}{_ALLOWED} [a-z]",
-    rf"{_SUBJECT} (?:is|are) {_TABOO}\W*(?:$|(?:for|without|in|on|at|outside|after|before|unless)\b)",
+    rf"{_SUBJECT} (?:is|are) {_TABOO}\W*(?:$|(?:henceforth|for|without|in|on|at|outside|after|before|unless)\b)",
     rf"it is {_TABOO} to [a-z]",
     r"(?:leave|let) (?!(?:me|us|him|her)\b)\S.{0,60}? (?:alone|untouched|unchanged)\b",
     r"(?:keep (?:your |every )?)?hands? off (?:of )?\S|(?:keep|stay) (?:out of|away from|clear of) \S",
@@ -294,6 +297,8 @@ def is_standing(sentence: str, *, heading: str = "") -> bool:
     if heading.endswith(":") and _LABEL.match(text):  # minutes of a meeting: who said what
         return False
     text = _without_lead(text)
+    if _DO_NOT.match(text):
+        text = _NO_LONGER.sub("henceforth", text)
     if _ONCE.search(_LASTING.sub("", text)):
         return False
     first, *others = _CLAUSE.split(text)

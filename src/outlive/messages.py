@@ -19,6 +19,8 @@ beside the prompt, piped in or attached in an editor."""
 PATH_KEYS = ("file_path", "path", "notebook_path", "filename", "file")
 COMMAND_KEYS = ("command", "cmd", "script", "code")
 _TARGET_KEYS = (*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "url", "description", "prompt", "tool")
+SHORT_INPUT_CHARS = 60
+"""Characters of a value that a label may show beside its name."""
 _WRITING = ("write", "edit", "patch", "create", "replace", "insert", "delete", "move")
 _RECALL = re.compile(r"\s*(?:\S*/)?outlive recall\b")
 _SCRIPTED = re.compile(r"""\btools\.\w+\(\{\s*"?cmd"?:\s*("(?:[^"\\]|\\.)*")""")
@@ -145,10 +147,18 @@ def call_label(call: ToolCall, longest: int = 100) -> str:
     listed = next((key for key in COMMAND_KEYS if isinstance(call.input.get(key), list)), "")
     key = listed or next((key for key in _TARGET_KEYS if isinstance(call.input.get(key), str)), "")
     target = call_command(call) if listed else str(call.input.get(key, "")) or _scripted_command(call)
+    target = target or _short_input(call)
     first = target.strip().partition("\n")[0]
     if len(first) > longest:
         first = "…" + first[1 - longest :] if key in PATH_KEYS else first[: longest - 1] + "…"
     return f"{call.name} {first}".strip()
+
+
+def _short_input(call: ToolCall) -> str:
+    """The short values of an input that has none of the usual parameters, as `city=Rome days=3`."""
+    values = {key: str(value) for key, value in call.input.items() if isinstance(value, str | int | float)}
+    short = {key: value for key, value in values.items() if len(value) <= SHORT_INPUT_CHARS and "\n" not in value}
+    return " ".join(f"{key}={value}" for key, value in short.items())
 
 
 def _scripted_command(call: ToolCall) -> str:

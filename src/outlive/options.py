@@ -31,7 +31,7 @@ agent_options = together(
         "--mode",
         "mode",
         type=click.Choice(["ask", "accept-edits", "plan", "bypass"]),
-        help="What needs to be asked.  [default: ask]",
+        help="What needs to be asked.  [default: ask; of workers: accept-edits]",
     ),
     click.option("--allow", multiple=True, metavar="RULE", help='Allow without asking: "bash(pytest*)".'),
     click.option("--deny", multiple=True, metavar="RULE", help="Never allow, whatever the mode."),

@@ -89,6 +89,11 @@ def read_named(path: Path | str, limit: int = MAX_USER_FILE_BYTES) -> bytes:
         return _up_to(limit, file, path)
 
 
+def real_path(path: Path | str) -> Path:
+    """The path without symlinks. One that leads in a circle stays as it is; `Path.resolve` raises RuntimeError."""
+    return Path(os.path.realpath(path))
+
+
 def refuse_irregular(path: Path | str) -> None:
     """Raise UnusableFile unless the path is missing or a regular file; for files that a library opens by name."""
     try:

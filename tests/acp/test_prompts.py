@@ -27,9 +27,26 @@ from acp.schema import (
 
 from acp import RequestError
 from outlive.testing import Fault, Simulator, call, calls, say, think
+from outlive.tools.builtin.standard import standard_tools
 from tests.acp.editor import opened
 
 EDIT = call("edit_file", path="app.py", old_text="VALUE = 1", new_text="VALUE = 3")
+
+
+def test_every_tool_can_be_used_in_an_editor(folder: Path) -> None:
+    names = [tool.name for tool in standard_tools() if tool.name != "web_fetch"]
+    script = [calls(call("web_fetch", url="http://127.0.0.1:9/"), *map(call, names)), say("Done.")]
+
+    async def main() -> None:
+        async with opened(folder, sim) as editor:
+            session = await editor.new(folder)
+            assert (await editor.say(session, "Use them all.")).stop_reason == "end_turn"
+            shown = [update.title.split()[0] for update in editor.of(session, ToolCallStart)]
+            assert shown == ["web_fetch", *names]
+            assert editor.questions[0][0].kind == "fetch"
+
+    with Simulator(script) as sim:
+        asyncio.run(main())
 
 
 def test_a_prompt_streams_its_answer_tool_calls_diffs_and_plan(folder: Path) -> None:
@@ -114,7 +131,7 @@ def test_the_user_is_asked_with_the_exact_change(folder: Path, answer: str) -> N
             session = await editor.new(folder)
             assert (await editor.say(session, "Change it.")).stop_reason == "end_turn"
             tool_call, options = editor.questions[0]
-            assert tool_call.tool_call_id == editor.of(session, ToolCallStart)[0].tool_call_id
+            assert tool_call.tool_call_id == editor.of(session, ToolCallStart)[1].tool_call_id
             assert tool_call.content is not None
             diff = tool_call.content[0].model_dump()
             assert (diff["old_text"], diff["new_text"]) == ("VALUE = 1\nOTHER = 2\n", "VALUE = 3\nOTHER = 2\n")
@@ -125,10 +142,10 @@ def test_the_user_is_asked_with_the_exact_change(folder: Path, answer: str) -> N
             assert status == ("completed" if answer.startswith("allow") else "failed")
 
     again = call("edit_file", path="app.py", old_text="OTHER = 2", new_text="OTHER = 4")
-    with Simulator([EDIT, again, say("ok")]) as sim:
+    with Simulator([call("read_file", path="app.py"), EDIT, again, say("ok")]) as sim:
         asyncio.run(main())
         if not answer.startswith("allow"):
-            assert "the user said no" in sim.requests[1].results()[0].text
+            assert "the user said no" in sim.requests[2].last_results()[0].text
     changed = answer.startswith("allow")
     assert (folder / "app.py").read_text() == ("VALUE = 3\nOTHER = 4\n" if changed else "VALUE = 1\nOTHER = 2\n")
 
@@ -231,7 +248,7 @@ def test_why_a_turn_ended_is_told(folder: Path) -> None:
             sim.faults.add(Fault.refusal())
             assert (await editor.say(session, "And now?")).stop_reason == "refusal"
 
-    with Simulator([call("read_file", path="app.py"), say("A summary.")]) as sim:
+    with Simulator([call("read_file", path="app.py")]) as sim:
         asyncio.run(main())
         sim.verify()
 

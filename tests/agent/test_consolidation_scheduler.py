@@ -93,7 +93,7 @@ def test_the_loop_goes_on_meanwhile(memories: Memories, tmp_path: Path, monkeypa
     run(both())
 
 
-def test_whoever_is_cancelled_waits_for_what_is_being_written(
+def test_a_cancelled_run_waits_for_what_is_being_written(
     memories: Memories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()

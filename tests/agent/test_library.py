@@ -316,6 +316,15 @@ def test_a_wrong_answer_is_repaired_once(tmp_path: Path) -> None:
     with_agent(tmp_path, ScriptedModel([say('{"degrees": "warm"}'), repaired]), work)
 
 
+def test_an_answer_that_is_nested_too_deeply_is_a_wrong_one(tmp_path: Path) -> None:
+    deep = '{"degrees": 1.0, "more": ' + "[" * 10_000 + "]" * 10_000 + "}"
+
+    async def work(agent: Agent) -> None:
+        assert (await agent.run("How warm?", output=Weather)).output == Weather(21.5)
+
+    with_agent(tmp_path, ScriptedModel([say(deep), say('{"degrees": 21.5}')]), work)
+
+
 def test_an_answer_that_stays_wrong_is_an_error_with_the_result(tmp_path: Path) -> None:
     async def work(agent: Agent) -> None:
         with pytest.raises(InvalidOutput, match="not a valid Weather") as raised:

@@ -18,7 +18,7 @@ LARGE, SMALL = 200_000, LEAN_BELOW_TOKENS - 1
 
 
 def names(wanted: str, window: int, *, deny: tuple[str, ...] = ()) -> set[str]:
-    return {form["name"] for form in toolset(wanted, window, Rules((), deny), ()).schemas()}
+    return {form["name"] for form in toolset(wanted, window, Rules((), deny)).schemas()}
 
 
 def test_a_small_window_gets_the_lean_tools_unless_others_are_asked_for() -> None:
@@ -39,12 +39,20 @@ def test_an_unknown_tool_is_refused() -> None:
         names("reed_file", LARGE)
 
 
-def test_the_lean_prompt_with_its_tools_takes_less_than_1500_tokens() -> None:
+@pytest.mark.parametrize(("profile", "tokens"), [("lean", 1_250), ("all", 4_450)])
+def test_the_prompt_with_its_tools_is_small(profile: str, tokens: int) -> None:
+    """By the estimate, which counts more than tokenizers do: 1,150 and 3,950 in Qwen's, with its template."""
+    lean = profile == "lean"
     prompt = system_prompt(
-        folder=Path("/home/user/project"), day=date(2030, 1, 1), platform="Linux", git=True, lean=True
+        folder=Path("/home/user/project"), day=date(2030, 1, 1), platform="Linux", git=True, lean=lean
     )
-    forms = json.dumps(toolset("lean", LARGE, Rules(), ()).schemas())
-    assert estimate(prompt) + estimate(forms) < 1_500
+    forms = json.dumps(toolset(profile, LARGE, Rules()).schemas())
+    assert estimate(prompt) + estimate(forms) < tokens
+
+
+def test_skills_are_loaded_only_where_there_are_any() -> None:
+    assert "load_skill" not in names("", LARGE)
+    assert "load_skill" in {form["name"] for form in toolset("", LARGE, Rules(), skills=True).schemas()}
 
 
 def test_the_request_of_a_small_window_is_lean(tmp_path: Path) -> None:

@@ -87,6 +87,27 @@ def test_a_session_is_told_by_the_beginning_of_its_id_and_nothing_is_changed(out
     assert list(outlive.folder.iterdir()) == []
 
 
+def test_every_session_that_is_listed_is_found_by_its_id(outlive: Outlive, home: Path) -> None:
+    folder = home / ".pi/agent/sessions/--home-me-garden--"
+    folder.mkdir(parents=True)
+    id = "4118470e-fee5-4860-b4f7-b1b220b465b9"
+    rows = [
+        {"type": "session", "version": 3, "id": id, "timestamp": "2026-11-19T20:42:17Z", "cwd": "/home/me/garden"},
+        {
+            "type": "model_change",
+            "id": "m",
+            "parentId": None,
+            "provider": "anthropic",
+            "modelId": "claude-sonnet-5-5",
+        },
+        {"type": "message", "id": "a", "parentId": "m", "message": {"role": "user", "content": "Plan the beds."}},
+    ]
+    (folder / f"2026-11-19T20-42-17-328Z_{id}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    listed = [one["id"] for one in outlive("rescue", "--list", "--json").json]
+    assert id in listed
+    assert [outlive("rescue", one, "--json").err for one in listed] == [""] * len(listed)
+
+
 def test_what_is_not_there_and_what_is_not_clear_is_refused_with_a_way_out(outlive: Outlive, home: Path) -> None:
     nothing = outlive("rescue", "beef")
     assert (nothing.code, "outlive rescue --list" in nothing.err) == (1, True)

@@ -78,6 +78,16 @@ def test_content_is_sent_when_asked_for(outlive: Outlive, collector: Collector) 
     assert b"Run the tests" in collector.received[0].SerializeToString()
 
 
+def test_secrets_of_a_log_that_was_not_masked_are_not_sent(outlive: Outlive, collector: Collector) -> None:
+    (log,) = (outlive.folder / ".transcripts").glob("*.jsonl")
+    key = "ghp_" + "Aa1" * 12
+    log.write_text(log.read_text().replace("Run the tests", f"Run the tests with {key}"))
+    outlive("session", "trace", "s", "--content", "--endpoint", collector.url)
+    sent = collector.received[0].SerializeToString()
+    assert b"Run the tests with [masked GitHub token]" in sent
+    assert key.encode() not in sent
+
+
 def test_a_refusal_of_the_collector_is_a_failure(outlive: Outlive, collector: Collector) -> None:
     collector.status = 401
     refused = outlive("session", "trace", "s", "--endpoint", collector.url)

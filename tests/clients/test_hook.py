@@ -306,6 +306,22 @@ def test_an_event_that_makes_no_sense_is_answered_with_nothing(outlive: Outlive,
     assert (result.code, result.out, result.err) == (0, "", "")
 
 
+def test_a_client_that_hears_nothing_gets_no_error_either(outlive: Outlive, folder: Path) -> None:
+    outlive("task", "create", "Look.")
+    event = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(folder), "source": "startup"}
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "outlive", "hook", "claude-code"],
+            cwd=folder,
+            env=outlive.environment,
+            input=json.dumps(event).encode(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
 def test_an_unknown_client_is_refused(outlive: Outlive) -> None:
     assert outlive("hook", "emacs", stdin="{}").code == 2
 

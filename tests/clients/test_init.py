@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ MINE: dict[str, Any] = {
     "other": {"ä": 1},
 }
 CLIENTS = Path(os.environ.get("OUTLIVE_CLIENTS") or Path.home() / ".cache" / "outlive-clients")
+CODEX = CLIENTS / "codex/node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
 CLAUDE = CLIENTS / "claude-code/node_modules/@anthropic-ai/claude-code-linux-x64/claude"
 
 
@@ -76,7 +78,9 @@ def test_what_is_the_users_stays_and_comes_first(outlive: Outlive, home: Path) -
     outlive("init", "codex", "--yes")
     form = json.loads((home / ".codex/hooks.json").read_text())
     assert form["hooks"]["PostToolUse"][0] == MINE["hooks"]["PostToolUse"][0]
-    assert "hook codex" in form["hooks"]["PostToolUse"][1]["hooks"][0]["command"]
+    assert "hook codex" in form["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+    (of_results,) = form["hooks"]["PostToolUse"][1]["hooks"]
+    assert (of_results["type"], of_results["server"]) == ("mcp_tool", "outlive"), "no process for each result"
     assert form["other"] == {"ä": 1}
     assert '\n   "hooks"' in (home / ".codex/hooks.json").read_text()
     assert (home / ".codex/config.toml").read_text().startswith('# mine\nmodel = "x"\n[mcp_servers.other]\n')
@@ -101,6 +105,96 @@ def test_a_file_that_was_edited_since_loses_only_what_is_ours(outlive: Outlive, 
     }
     assert toml.read_text().endswith('command = "y"\n[later]\na = "b"\n')
     assert "outlive" not in toml.read_text()
+
+
+def test_edits_between_two_set_ups_stay_after_undo(outlive: Outlive, home: Path) -> None:
+    outlive("init", "codex", "--yes")
+    path = home / ".codex/hooks.json"
+    form = json.loads(path.read_text())
+    form["hooks"]["Stop"] = [{"hooks": [{"type": "command", "command": "later"}]}]
+    del form["hooks"]["SessionEnd"]
+    path.write_text(json.dumps(form))
+    assert outlive("init", "codex", "--yes").code == 0, "an outdated set-up is renewed"
+    assert outlive("init", "codex", "--undo", "--yes").code == 0
+    later = {"Stop": form["hooks"]["Stop"]}
+    assert json.loads(path.read_text()) == {**MINE, "hooks": {**MINE["hooks"], **later}}
+
+
+@pytest.mark.parametrize("with_begin", [True, False])
+def test_what_a_client_writes_between_our_marks_is_the_users(outlive: Outlive, home: Path, with_begin: bool) -> None:
+    """Codex puts new tables before the last comment of the file, and drops the comment of a table it writes again."""
+    outlive("init", "codex", "--yes")
+    toml = home / ".codex/config.toml"
+    theirs = '# theirs\n[mcp_servers.foo]\ncommand = "y"\n\n[features]\na = true\n'
+    ours = toml.read_text().removesuffix("# <<< outlive\n")
+    ours = ours if with_begin else ours.replace("# >>> outlive\n", "")
+    toml.write_text(
+        f'{ours}\n[mcp_servers.outlive.tools.recall]\napproval_mode = "approve"\n\n{theirs}# <<< outlive\n'
+    )
+    outlive("init", "codex", "--yes")
+    assert outlive("init", "codex", "--check").code == 0
+    assert outlive("init", "codex", "--undo", "--yes").code == 0
+    assert toml.read_text() == f'# mine\nmodel = "x"\n[mcp_servers.other]\ncommand = "y"\n\n{theirs}'
+
+
+def test_what_codex_itself_writes_stays(outlive: Outlive, home: Path) -> None:
+    program = shutil.which("codex") or (str(CODEX) if CODEX.exists() else "")
+    if not program:
+        pytest.skip("no codex on this machine: python -m bench.clients.install codex")
+    toml = home / ".codex/config.toml"
+    outlive("init", "codex", "--yes")
+    for command in (["features", "enable", "unified_exec"], ["mcp", "add", "foo", "--", "program"]):
+        subprocess.run([program, *command], env={"HOME": str(home)}, capture_output=True, check=True)
+    assert "unified_exec" in toml.read_text()
+    assert outlive("init", "codex", "--undo", "--yes").code == 0
+    assert tomllib.loads(toml.read_text()) == {
+        "model": "x",
+        "mcp_servers": {"other": {"command": "y"}, "foo": {"command": "program"}},
+        "features": {"unified_exec": True},
+    }
+    assert "outlive" not in toml.read_text()
+
+
+def test_a_table_that_cannot_be_taken_out_safely_is_left_alone(outlive: Outlive, home: Path) -> None:
+    outlive("init", "codex", "--yes")
+    toml = home / ".codex/config.toml"
+    text = toml.read_text().partition("# >>> outlive")[0]
+    toml.write_text(
+        text + '[mcp_servers]\nz = { command = "z" }\noutlive = { command = "outlive", args = ["mcp"] }\n'
+    )
+    before = toml.read_bytes()
+    refused = outlive("init", "codex", "--undo", "--yes")
+    assert refused.code == 1
+    assert "cannot be told from yours" in refused.err
+    assert toml.read_bytes() == before
+
+
+def test_a_set_up_that_was_interrupted_is_undone_byte_for_byte(outlive: Outlive, home: Path) -> None:
+    path = home / ".codex/hooks.json"
+    path.write_text('{"n": 1.0e5,   "hooks": {}}')
+    before = snapshot(home)
+    outlive("init", "codex", "--yes")
+    path.write_text('{"n": 1.0e5,   "hooks": {}}')  # the journal was written, this file was not
+    assert outlive("init", "codex", "--undo", "--yes").code == 0
+    assert snapshot(home) == before
+    outlive("init", "pi", "--yes")
+    shutil.rmtree(home / ".pi")
+    assert "nothing of outlive" in outlive("init", "pi", "--undo", "--yes").out
+    assert snapshot(home) == before
+
+
+def test_undo_of_several_clients_in_any_order_leaves_no_trace(outlive: Outlive, home: Path) -> None:
+    (home / ".outlive").rmdir()
+    before = snapshot(home)
+    for order in (("codex", "pi"), ("pi", "codex")):
+        for client in ("codex", "pi"):
+            assert outlive("init", client, "--yes").code == 0
+        (home / ".outlive/run").mkdir()
+        (home / ".outlive/run/hooks-1.sock").touch()  # of a server that was killed
+        (home / ".outlive/hooks.failed").touch()
+        for client in order:
+            assert outlive("init", client, "--undo", "--yes").code == 0
+        assert snapshot(home) == before
 
 
 def test_the_exact_changes_are_shown_and_nothing_is_written_without_a_yes(outlive: Outlive, home: Path) -> None:
@@ -172,6 +266,13 @@ def test_the_plugin_starts_this_outlive(outlive: Outlive, home: Path) -> None:
     (server,) = json.loads((folder / ".mcp.json").read_text())["mcpServers"].values()
     assert Path(server["command"]).is_absolute()
     assert os.access(server["command"], os.X_OK)
+
+
+def test_the_server_knows_where_codex_keeps_its_sessions(outlive: Outlive, home: Path) -> None:
+    outlive.environment["CODEX_HOME"] = str(home / "codex")
+    outlive("init", "codex", "--yes")
+    form = tomllib.loads((home / "codex/config.toml").read_text())
+    assert form["mcp_servers"]["outlive"]["env"] == {"CODEX_HOME": str(home / "codex")}
 
 
 def test_the_plugin_of_the_package_needs_no_machine() -> None:

@@ -53,6 +53,18 @@ def test_reads_of_numbered_files_are_one_row_and_every_page_is_in_reach() -> Non
     assert estimate(digest) - handles < 400
 
 
+def test_calls_of_a_tool_of_the_users_own_that_differ_in_a_number_are_one_row() -> None:
+    story = Story()
+    story.user("Go through all parts.")
+    for number in range(40):
+        call = ToolCall(f"p{number}", "look", {"part": number})
+        story.add(ev.AssistantSaid, blocks=(Text(f"Reading part {number}."), call))
+        story.add(ev.ToolFinished, call_id=call.id, text="nothing of note here\n" * 60)
+    rows = [row for row in folded(story).projection.digest.split("\n") if "→ look" in row]
+    assert len(rows) == 1
+    assert re.search(r"look part=\{[\d,.]+\}$", rows[0])
+
+
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [

@@ -79,7 +79,8 @@ def test_a_command_is_known_however_its_tool_spells_it(tool: str, given: dict[st
     [
         ('text(await tools.exec_command({"cmd": "grep \\"a b\\" x.txt", "yield": 1}))', 'exec grep "a b" x.txt'),
         ('const found = await tools.exec_command({cmd:"make"});', "exec make"),
-        ("text(1 + 1)", "exec"),
+        ("text(1 + 1)", "exec input=text(1 + 1)"),
+        ("const one = 1\nconst two = 2", "exec"),
     ],
 )
 def test_the_label_of_a_script_says_which_command_it_runs(script: str, label: str) -> None:
@@ -90,6 +91,12 @@ def test_the_label_of_a_list_of_words_says_what_ran() -> None:
     call = ToolCall("1", "shell", {"command": ["bash", "-lc", "cat src/app.py | head"], "workdir": "/repo"})
     assert call_label(call) == "shell cat src/app.py | head"
     assert call_file(call) == "src/app.py"
+
+
+def test_the_label_of_a_tool_with_parameters_of_its_own_shows_their_short_values() -> None:
+    forecast = {"city": "Rome", "days": 3, "fields": ["rain"], "note": "x" * 61, "more": "a\nb"}
+    assert call_label(ToolCall("1", "weather", forecast)) == "weather city=Rome days=3"
+    assert call_label(ToolCall("1", "weather", {})) == "weather"
 
 
 def test_what_an_editor_is_told_is_no_command() -> None:

@@ -2,10 +2,12 @@
 
 from itertools import pairwise
 
+import pytest
+
 from outlive.context.engine import Engine
 from outlive.context.log.pieces import Line
 from outlive.context.passes.lines.select import take
-from outlive.context.policy import Policy
+from outlive.context.policy import RICH, Policy, budget_for
 from tests.context.story import long_story
 
 
@@ -34,3 +36,10 @@ def test_a_higher_price_keeps_fewer_lines_in_the_same_room() -> None:
     counts = [kept(price) for price in (0.0, 0.05, 0.2, 1.0)]
     assert all(more >= fewer for more, fewer in pairwise(counts))
     assert counts[0] > counts[-1]
+
+
+def test_in_a_large_window_lines_are_kept_at_a_lower_price() -> None:
+    price = RICH.price
+    windows = (20_000, 100_000, 150_000, 200_000, 1_000_000)
+    expected = [price, price, price * 5 / 6, price * 2 / 3, price * 2 / 3]
+    assert [budget_for(window, RICH).price for window in windows] == pytest.approx(expected)

@@ -320,12 +320,16 @@ def endless(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
+def circle(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
 def huge(path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(8 * 2**30)
 
 
-@pytest.mark.parametrize("poison", [pipe, endless, huge])
+@pytest.mark.parametrize("poison", [pipe, endless, circle, huge])
 @pytest.mark.parametrize(
     ("name", "named"),
     [
@@ -333,6 +337,9 @@ def huge(path: Path) -> None:
         (".env", False),
         ("AGENTS.md", False),
         ("skills/a/SKILL.md", False),
+        (".outlive", False),
+        (".outlive/commands", False),
+        (".claude/commands/a.md", False),
         (".tasks/task_1.json", False),
         (".memory/a.md", False),
         (".memory/MEMORY.md", False),

@@ -177,7 +177,7 @@ def test_the_short_id_that_faces_show_is_enough(folder: Path) -> None:
         assert again.json["session"] == session
 
 
-def test_what_was_not_allowed_is_said_to_whoever_started_it(folder: Path) -> None:
+def test_what_was_not_allowed_is_reported_at_the_end(folder: Path) -> None:
     step = call("write_file", path="new.txt", content="x") + call("bash", command="touch mark")
     with Simulator([step, say("Written."), step, say("Written.")]) as sim:
         client = Client(folder, sim)

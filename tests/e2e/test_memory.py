@@ -62,7 +62,7 @@ def test_a_session_that_goes_on_keeps_its_prompt_while_what_it_says_of_memories_
         assert any(line.startswith("-") and "called ruff" in line for line in last.text.splitlines())
 
 
-def test_what_was_learned_is_said_to_whoever_started_it(folder: Path) -> None:
+def test_what_was_learned_is_reported_at_the_end(folder: Path) -> None:
     with Simulator(brain=answering) as sim:
         client = Client(folder, sim)
         (line,) = client("-p", TABS, "--output-format", "json").json["learned"]

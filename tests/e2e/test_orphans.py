@@ -250,6 +250,25 @@ def test_a_signal_to_end_stops_cleanly_and_the_session_can_go_on(folder: Path, n
     assert effects(folder) == 0
 
 
+def test_a_run_that_ignores_hangups_goes_on_when_its_terminal_closes(folder: Path) -> None:
+    with Simulator(brain=repeating(call("bash", command=EFFECT))) as sim:
+        client = Client(folder, sim)
+        agent = subprocess.Popen(
+            ["nohup", sys.executable, "-m", "outlive", "--model", client.model, "-p", "do it", *ALLOWED],
+            cwd=folder,
+            env=client.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        noted(folder / "pid")
+        agent.send_signal(signal.SIGHUP)
+        (folder / "go").touch()
+        assert agent.communicate()[0] == "All finished.\n"
+        assert agent.returncode == 0
+    assert effects(folder) == 1
+
+
 # -- at a terminal
 
 

@@ -102,6 +102,28 @@ def test_the_server_answers_the_hooks_of_its_client(
     assert (place / ".transcripts" / f"{followed_id('codex', SESSION)}.jsonl").exists()
 
 
+@pytest.mark.parametrize(
+    ("client", "folder"), [("claude-code", ".claude/projects"), ("codex", ".codex/sessions"), ("", "work")]
+)
+def test_a_result_may_come_as_a_call_for_a_transcript_in_the_folder_of_its_client(
+    mcp: Connection, place: Path, client: str, folder: str
+) -> None:
+    transcript = ClaudeTranscript(place.parent / folder / f"{SESSION}.jsonl")
+    transcript.user("Look at every bay.")
+    transcript.call("toolu_1", command="list")
+    rows = "\n".join(f"row {number} is rented by Ilse" for number in range(2_000))
+    event = transcript.event("", tool_name="Bash", tool_use_id="toolu_1", tool_response=rows, cwd=str(place))
+    answer = mcp("keep_result", **event)
+    logged = [path.stem for path in (place / ".transcripts").glob("*.jsonl")]
+    if not client:
+        assert (answer, logged) == ("", [])
+        return
+    form = json.loads(answer)
+    shown = form["reason"] if client == "codex" else form["hookSpecificOutput"]["updatedToolOutput"]
+    assert shown.startswith("[outlive kept all of this result")
+    assert logged == [followed_id(client, SESSION)]
+
+
 def test_without_its_server_a_hook_answers_itself(mcp: Connection, place: Path, transcript: ClaudeTranscript) -> None:
     transcript.user(f"Look at every bay. {RULES}")
     transcript.run("toolu_1", "cat parts/1.txt", "bay 1 is rented by Ilse Varga")

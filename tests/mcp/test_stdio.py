@@ -293,6 +293,22 @@ def test_it_ends_quietly_when_nobody_reads_its_answers(raw: "subprocess.Popen[st
     raw.stdin = raw.stdout = None
 
 
+def test_a_disk_that_is_full_is_said_in_one_line(tmp_path: Path) -> None:
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [*RUN, "mcp"],
+            cwd=tmp_path,
+            input=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}) + "\n",
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr == "refused: the client cannot be answered: [Errno 28] No space left on device\n"
+
+
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"pip install 'outlive\[mcp\]'"):

@@ -66,14 +66,17 @@ def test_sessions_of_before_do_not_count(folder: Path) -> None:
 
 
 def test_the_session_that_claude_code_names_is_preferred(folder: Path) -> None:
-    with over_stdio(folder, environment={CLAUDE_SESSION: "1111-mine"}) as mcp:
+    transcript = str(folder / "projects" / "one.jsonl")
+    with over_stdio(folder, environment={CLAUDE_SESSION: "1111-mine", "CLAUDE_CONFIG_DIR": str(folder)}) as mcp:
         mcp("tasks", action="list")
         say(folder, MINE, "Look at my bays.")
         say(folder, OTHER, "Look at the other bays.", at=time.time() + 9)
         assert "Look at my bays." in mcp("recall", handle="@h1")
         assert f"[session {MINE}" in mcp("state")
         assert "Look at my bays." in mcp.resource("outlive://h/1")
-        mcp(KEEP_RESULT, session_id="2222-other")  # the user resumed another session in the same process
+        mcp(
+            KEEP_RESULT, session_id="2222-other", transcript_path=transcript
+        )  # the user resumed another session in the same process
         assert "Look at the other bays." in mcp("recall", handle="@h1")
-        mcp(KEEP_RESULT, session_id="3333-new")
+        mcp(KEEP_RESULT, session_id="3333-new", transcript_path=transcript)
         assert "2 sessions" in mcp.refused("recall", handle="@h1"), "nothing was said there yet"

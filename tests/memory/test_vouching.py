@@ -280,9 +280,7 @@ def test_a_home_that_lost_its_list_starts_a_new_one(mine: Machine, tmp_path: Pat
     assert not untrusted(mine.open(tmp_path / "project"))
 
 
-def test_whoever_says_so_in_the_environment_trusts_every_folder(
-    mine: Machine, cloned: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_can_trust_every_folder(mine: Machine, cloned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OUTLIVE_TRUST_MEMORIES", "1")
     assert not mine.open(cloned).untrusted()
 

@@ -103,7 +103,7 @@ def test_models_are_asked_again_and_another_may_stand_in() -> None:
         resolve("gpt-5.5", environment={**KEYS, "OUTLIVE_FALLBACK": "claude-opus-5"}),
     ):
         assert isinstance(model, Fallback)
-        assert (model.first.name, model.second.name) == ("openai:gpt-5.5", "anthropic:claude-opus-5")
+        assert (model.model.name, model.second.name) == ("openai:gpt-5.5", "anthropic:claude-opus-5")
 
 
 # -- this machine

@@ -71,7 +71,7 @@ def test_retry_after_is_honoured() -> None:
     assert naps.seconds == [17.0]
 
 
-def test_whoever_asks_for_too_much_patience_is_given_up() -> None:
+def test_a_retry_after_that_is_too_long_ends_the_run() -> None:
     naps = Naps()
     with Simulator(script=[]) as sim:
         sim.faults.add(Fault.status(429, retry_after=MAX_RETRY_AFTER_SECONDS + 1))

@@ -11,7 +11,7 @@ from outlive.messages import Message, Text, ToolCall, ToolResult
 from outlive.replay.handover import MAX_CHARS, handover
 from outlive.replay.importers import read_recording
 from outlive.replay.recording import Recorded, Recording
-from outlive.replay.rescue import PlanReader, Rescued, RescuedStep, rescued
+from outlive.replay.rescue import MAX_LINE_CHARS, PlanReader, Rescued, RescuedStep, rescued
 
 DATA = Path(__file__).parent / "importers" / "data"
 KEY = "sk-ant-api03-" + "A" * 93 + "AA"
@@ -80,6 +80,19 @@ def test_a_hand_over_quotes_the_user_and_masks_secrets() -> None:
     assert KEY not in text
     assert "update_plan" in handover(session(), "codex")
     assert "restore it" not in handover(session())
+
+
+@pytest.mark.parametrize("room", range(0, 2 * len(KEY), 9))
+def test_no_cut_leaves_a_part_of_a_secret(room: int) -> None:
+    """Whatever is cut, the key that was there is nowhere a part of a key."""
+    words = "x " * ((MAX_CHARS - room) // 2) + KEY + " y" * MAX_CHARS
+    line = "z" * (MAX_LINE_CHARS - room) + " " + KEY
+    steps = called(1, "Bash", {"command": line}, f"\n{line}", failed=True)
+    found = rescued(played(user(words), *steps, Message("assistant", (Text(words),)), user(words), user(words)))
+    for limit in range(2_000, MAX_CHARS, 997):
+        assert KEY[:20] not in handover(found, limit=limit)
+        assert KEY[-20:] not in handover(found, limit=limit)
+    assert KEY[:20] not in str(found)
 
 
 texts = st.text(min_size=1, max_size=30).map(lambda text: text * 400)

@@ -19,6 +19,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from msgspec.structs import replace
 
 from outlive.errors import StoreError, StoreUnavailable
 from outlive.stores.sql import postgres as engine_postgres
@@ -374,6 +375,31 @@ def test_a_connection_lost_in_the_midst_of_a_change_means_the_change_is_done_onc
     assert [task.id for task in store.read(lambda tx: tx.find(ALL))] == [made]
     assert any("lost" in record.message and "opening it again" in record.message for record in caplog.records)
     assert_sound(store)
+
+
+@pytest.mark.postgres
+def test_a_change_that_the_server_refuses_at_the_commit_leaves_nothing_behind(pg: Engine) -> None:
+    store = pg.open()
+
+    def twice(tx: TaskWriter) -> None:
+        for task in map(a_task, tx.new_ids(2)):
+            tx.put(task, replace(change_of(task), id="the same"))
+
+    with pytest.raises(StoreError, match="Nothing was changed"):
+        store.write(twice)
+    assert store.read(lambda tx: tx.find(ALL)) == []
+    assert [task.subject for task in (pg.graph().create("next"), *pg.graph().find())] == ["next", "next"]
+    assert_sound(store)
+
+
+@pytest.mark.postgres
+def test_the_last_completion_wakes_those_who_wait_for_the_end(pg: Engine) -> None:
+    graph = pg.graph()
+    first, last = (graph.create(name).id for name in ("first", "last"))
+    graph.complete(first)
+    with pg.open().watch() as watch:
+        graph.complete(last)
+        assert watch.wait(60)
 
 
 @pytest.mark.postgres

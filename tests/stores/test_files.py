@@ -599,7 +599,7 @@ def test_an_index_copied_from_elsewhere_is_not_believed(indexed: Engine, tmp_pat
     assert {task.subject.split()[0] for task in other.graph().find()} == {"other"}
 
 
-def test_a_folder_copied_with_its_index_is_read_anew(indexed: Engine, tmp_path: Path) -> None:
+def test_a_folder_copied_with_its_index_is_read_again(indexed: Engine, tmp_path: Path) -> None:
     shutil.copytree(indexed.path, tmp_path / "moved")
     edit(tmp_path / "moved/task_3.json", subject="TASK 3")
     graph = TaskGraph(FileTaskStore(tmp_path / "moved"))

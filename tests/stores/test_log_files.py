@@ -466,7 +466,7 @@ def test_an_older_outlive_carries_a_paste_that_is_kept_elsewhere_along(logs: Fil
     assert isinstance(decode(line), Unknown)  # and no message with a hole
 
 
-def test_a_damaged_blob_is_written_anew_and_what_was_there_is_kept(logs: FileLogStore, blob: Path) -> None:
+def test_a_damaged_blob_is_written_again_and_what_was_there_is_kept(logs: FileLogStore, blob: Path) -> None:
     blob.write_text("something else")
     logs.put_blob(LARGE.encode())
     assert logs.read("s").damage == ()

@@ -183,6 +183,15 @@ def test_a_waiting_worker_wakes_when_the_last_blocker_is_completed(engine: Engin
     assert other.get(task).owner == "ann"
 
 
+def test_a_worker_that_need_not_wait_does_not_watch_the_store(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = engine.graph()
+    made = graph.create("one").id
+    monkeypatch.delattr(type(graph.store), "watch")
+    assert graph.wait_claim(owner="ann", timeout=60).id == made
+
+
 def test_a_waiting_worker_wakes_when_a_lease_runs_out(engine: Engine) -> None:
     """By the real clock, with a lease so short that it has run out before anyone could wait for long."""
     graph = engine.graph()

@@ -1,6 +1,6 @@
 """Fixtures for tests in a real Chromium. Without one they are skipped, and the summary of the run says so."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -15,6 +15,8 @@ QUIET = (
 
 SERVER_GONE = "net::ERR_"
 """In what the browser logs when the server of a test ends before its page."""
+PATIENCE = 60_000
+"""Milliseconds, for a busy machine."""
 
 
 @pytest.fixture(scope="module")
@@ -22,25 +24,39 @@ def browser() -> Iterator[Any]:
     """Of a module, because Playwright keeps an event loop running until it is stopped."""
     if not PATH_OF_BROWSER:
         pytest.skip("no Chromium on this machine: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=PATH_OF_BROWSER, args=list(QUIET))
+        browser = playwright.chromium.launch(executable_path=PATH_OF_BROWSER, args=list(QUIET), timeout=PATIENCE)
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """A fresh page of 1280 × 800. The test fails if the page logs an error or asks another host for anything."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-    page = context.new_page()
-    page.set_default_timeout(60_000)  # for a busy machine
-    errors: list[str] = []
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.expected_errors = errors
-    """A test that provokes an error empties this list."""
-    yield page
-    context.close()
-    assert not [text for text in errors if SERVER_GONE not in text]
+def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Makes pages, each of a browser of its own: `new_page(390, 844)`. The test fails if one logs an error."""
+    made = []
+
+    def make(width: int = 1280, height: int = 800) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        errors: list[str] = []
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.expected_errors = errors
+        """A test that provokes an error empties this list."""
+        made.append(page)
+        return page
+
+    yield make
+    for page in made:
+        page.context.close()
+    assert not [text for page in made for text in page.expected_errors if SERVER_GONE not in text]
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Any]) -> Any:
+    """A fresh page of 1280 × 800."""
+    return new_page()

@@ -13,6 +13,9 @@ import httpx2
 
 from tests.engines import worker_environment
 
+TIMEOUT = 60
+"""Seconds that an answer may take on a busy machine."""
+
 
 class WebServer:
     """Runs in a folder until it is stopped. `home` is the user's folder of outlive."""
@@ -50,16 +53,22 @@ class WebServer:
     def get(self, path: str, **options: Any) -> httpx2.Response:
         """Ask as a program that has the token."""
         headers = {"Authorization": f"Bearer {self.token}"} | options.pop("headers", {})
-        return httpx2.get(self.origin + path, headers=headers, **options)
+        return httpx2.get(self.origin + path, headers=headers, **{"timeout": TIMEOUT} | options)
 
     def post(self, path: str, body: object = None, **options: Any) -> httpx2.Response:
         headers = {"Authorization": f"Bearer {self.token}"} | options.pop("headers", {})
-        return httpx2.post(self.origin + path, json=body or {}, headers=headers, **options)
+        return httpx2.post(self.origin + path, json=body or {}, headers=headers, **{"timeout": TIMEOUT} | options)
 
     def json(self, path: str) -> Any:
         response = self.get(path)
         assert response.status_code == 200, response.text
         return response.json()
+
+    def sessions(self, query: str = "") -> Any:
+        """The list of sessions, asked for until it has every summary: the server reads many logs in several steps."""
+        while (found := self.json(f"/api/w/{self.workspace}/sessions{query}"))["incomplete"]:
+            pass
+        return found
 
     @property
     def workspace(self) -> str:
@@ -71,9 +80,9 @@ class WebServer:
         self.process.send_signal(signal.SIGKILL)
         self._reap()
 
-    def stop(self) -> int:
-        """End it as Ctrl-C does; its exit code."""
-        self.process.send_signal(signal.SIGINT)
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        """End it, as Ctrl-C does unless another signal is named; its exit code."""
+        self.process.send_signal(number)
         return self._reap()
 
     def _reap(self) -> int:
@@ -88,10 +97,15 @@ class WebServer:
         return self.process.stderr.read()
 
 
+def get(url: str, **options: Any) -> httpx2.Response:
+    """Ask as a stranger."""
+    return httpx2.get(url, timeout=TIMEOUT, **options)
+
+
 def closed(server: WebServer) -> bool:
     """Whether its port answers no more."""
     try:
-        httpx2.get(server.origin)
+        get(server.origin)
     except httpx2.TransportError:
         return True
     return False

@@ -1,6 +1,8 @@
 """Who may ask the server: strangers, other sites and rebound names are refused; nothing is bound but loopback."""
 
 import asyncio
+import os
+import signal
 import socket
 import stat
 import subprocess
@@ -12,10 +14,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from outlive.cli.output import EXIT_CODE
 from outlive.web.live import MOST_WAITING, Mailbox, ServerEvent, messages_of
 from outlive.web.server import MOST_CONNECTIONS
 from tests.engines import worker_environment
-from tests.web.server import WebServer
+from tests.web.server import TIMEOUT, WebServer, get
 
 CHANGES = "/api/enter"
 
@@ -37,18 +40,18 @@ def test_the_token_is_long_and_in_the_fragment_only(server: WebServer) -> None:
 
 @pytest.mark.parametrize("path", ["/api/about", "/api/w/x/sessions", "/api/w/x/changes", "/api/nothing"])
 def test_the_api_needs_the_token(server: WebServer, path: str) -> None:
-    assert httpx2.get(server.origin + path).status_code == 401
-    assert httpx2.get(server.origin + path, headers={"Authorization": "Bearer wrong"}).status_code == 401
+    assert get(server.origin + path).status_code == 401
+    assert get(server.origin + path, headers={"Authorization": "Bearer wrong"}).status_code == 401
 
 
 def test_files_of_the_page_hold_no_data_and_need_no_token(server: WebServer) -> None:
-    assert httpx2.get(server.origin + "/").status_code == 200
-    assert httpx2.get(server.origin + "/static/js/main.js").status_code == 200
+    assert get(server.origin + "/").status_code == 200
+    assert get(server.origin + "/static/js/main.js").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/static/../access.py", "/static/%2e%2e/access.py", "/static/..%2faccess.py"])
 def test_files_beside_the_page_are_not_served(server: WebServer, path: str) -> None:
-    with httpx2.Client() as client:
+    with httpx2.Client(timeout=TIMEOUT) as client:
         answer = client.send(client.build_request("GET", server.origin + path))
     assert "LARGEST_TOKEN_FILE" not in answer.text
 
@@ -57,7 +60,7 @@ def test_files_beside_the_page_are_not_served(server: WebServer, path: str) -> N
 def test_another_name_for_this_machine_is_refused(server: WebServer, host: str) -> None:
     host = host.format(port=server.port)
     assert server.get("/api/about", headers={"Host": host}).status_code == 421
-    assert httpx2.get(server.origin, headers={"Host": host}).status_code == 421
+    assert get(server.origin, headers={"Host": host}).status_code == 421
 
 
 @pytest.mark.parametrize(
@@ -76,11 +79,11 @@ def test_other_sites_are_refused(server: WebServer, headers: dict[str, str]) -> 
 
 
 def test_a_change_without_an_origin_needs_the_token(server: WebServer) -> None:
-    assert httpx2.post(server.origin + CHANGES, json={"token": server.token}).status_code == 403
+    assert httpx2.post(server.origin + CHANGES, json={"token": server.token}, timeout=TIMEOUT).status_code == 403
 
 
 def test_the_token_is_exchanged_for_a_cookie_that_scripts_cannot_read(server: WebServer) -> None:
-    with httpx2.Client(base_url=server.origin, headers={"Origin": server.origin}) as client:
+    with httpx2.Client(base_url=server.origin, headers={"Origin": server.origin}, timeout=TIMEOUT) as client:
         assert client.post(CHANGES, json={"token": "wrong"}).status_code == 401
         assert client.get("/api/about").status_code == 401
         answer = client.post(CHANGES, json={"token": server.token})
@@ -123,7 +126,7 @@ def test_a_new_token_signs_browsers_out(tmp_path: Path) -> None:
 
 def test_a_cookie_of_the_old_token_opens_nothing(tmp_path: Path) -> None:
     first = WebServer(tmp_path)
-    with httpx2.Client(base_url=first.origin, headers={"Origin": first.origin}) as client:
+    with httpx2.Client(base_url=first.origin, headers={"Origin": first.origin}, timeout=TIMEOUT) as client:
         assert client.post(CHANGES, json={"token": first.token}).status_code == 204
         assert client.get("/api/about").status_code == 200
         first.stop()
@@ -141,19 +144,19 @@ def test_the_page_is_served_on_the_loopback_of_ipv6(server: WebServer) -> None:
         pytest.skip("this machine has no IPv6 loopback")
     origin = f"http://[::1]:{server.port}"
     headers = {"Authorization": f"Bearer {server.token}"}
-    assert httpx2.get(f"{origin}/api/about", headers=headers).status_code == 200
-    assert httpx2.get(f"{origin}/api/about").status_code == 401
+    assert get(f"{origin}/api/about", headers=headers).status_code == 200
+    assert get(f"{origin}/api/about").status_code == 401
 
 
 FROM_ANOTHER_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 
 
 def test_a_link_on_another_site_leads_to_the_document_and_to_no_data(server: WebServer) -> None:
-    assert httpx2.get(f"{server.origin}/w/x/tasks", headers=FROM_ANOTHER_SITE).status_code == 200
+    assert get(f"{server.origin}/w/x/tasks", headers=FROM_ANOTHER_SITE).status_code == 200
     assert server.get("/api/about", headers=FROM_ANOTHER_SITE).status_code == 403
     assert server.get("/static/js/main.js", headers=FROM_ANOTHER_SITE).status_code == 403
     framed = FROM_ANOTHER_SITE | {"Sec-Fetch-Dest": "iframe"}
-    assert httpx2.get(f"{server.origin}/", headers=framed).status_code == 403
+    assert get(f"{server.origin}/", headers=framed).status_code == 403
     assert server.post("/", headers=FROM_ANOTHER_SITE).status_code == 403
 
 
@@ -184,6 +187,45 @@ def test_a_reader_that_does_not_keep_up_is_dropped_with_a_marker() -> None:
     found = asyncio.run(read())
     assert [message.data for message in found[:-1]] == list(range(MOST_WAITING))
     assert found[-1].event == "behind"
+
+
+@pytest.mark.parametrize("command", ["web", "learn"])
+def test_a_server_that_cannot_tell_its_address_ends(tmp_path: Path, command: str) -> None:
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "outlive", command, "--no-open", "--json", "--port", "0"],
+            cwd=tmp_path,
+            env=worker_environment() | {"OUTLIVE_HOME": str(tmp_path / "home")},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == EXIT_CODE
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_project_whose_settings_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    home, broken, here = tmp_path / "home", tmp_path / "broken", tmp_path / "here"
+    for folder in (broken, here):
+        folder.mkdir()
+        subprocess.run(
+            [sys.executable, "-m", "outlive", "task", "create", "Look."],
+            cwd=folder,
+            env=worker_environment() | {"OUTLIVE_HOME": str(home)},
+            check=True,
+        )
+        WebServer(folder, home=home).stop()
+    os.mkfifo(broken / "outlive.toml")
+    server = WebServer(here, "--all", home=home)
+    shown = [workspace["name"] for workspace in server.json("/api/about")["workspaces"]]
+    assert server.stop() == 0
+    assert shown == ["here"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_in_order(tmp_path: Path, number: signal.Signals) -> None:
+    assert WebServer(tmp_path).stop(number) == 0
 
 
 def test_it_listens_on_loopback_only(server: WebServer) -> None:

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from outlive.web.learn.scratch import MOST_VISITORS, Scratches
-from tests.web.server import WebServer
+from tests.web.server import TIMEOUT, WebServer, get
 
 VISITOR = "0123456789abcdef" * 2
 OTHER = "f" * 32
@@ -393,8 +393,8 @@ def test_only_listed_code_can_be_read(server: WebServer, key: str) -> None:
 
 def test_the_lessons_need_the_token_like_everything_else(server: WebServer) -> None:
     path = f"{server.origin}/api/learn/{VISITOR}/graph"
-    assert httpx2.get(path).status_code == 401
-    assert httpx2.post(path + "/start", json={}).status_code == 403
+    assert get(path).status_code == 401
+    assert httpx2.post(path + "/start", json={}, timeout=TIMEOUT).status_code == 403
     origin = {"Origin": "http://evil.example"}
     assert server.post(f"/api/learn/{VISITOR}/graph/start", headers=origin).status_code == 403
 

@@ -244,6 +244,28 @@ def test_progress_is_kept_and_a_lesson_can_be_restarted(lessons: Any) -> None:
     see(page, "Your turn")
 
 
+SLOW_ANSWERS = """
+const quick = fetch;
+window.fetch = async (path, options) => {
+  const answer = await quick(path, options);
+  if (options?.method === "POST") await new Promise((resolve) => setTimeout(resolve, 3000));
+  return answer;
+};
+"""
+"""Longer than the page waits before it looks again."""
+
+
+def test_what_an_action_did_is_shown_though_the_page_looks_again_meanwhile(lessons: Any) -> None:
+    page = lessons
+    begin(page, "Dependency graph")
+    page.get_by_role("button", name=re.compile("^Step 7")).click()
+    press(page, "Start ada")
+    see(page, "ada claimed")
+    page.evaluate(SLOW_ANSWERS)
+    press(page, "Kill ada")
+    see(page, "was killed.")
+
+
 def test_a_lesson_goes_on_after_the_server_was_restarted(page: Any, tmp_path: Path) -> None:
     first = WebServer(tmp_path, command="learn")
     page.goto(first.url)

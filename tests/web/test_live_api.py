@@ -124,8 +124,7 @@ def test_a_killed_agent_is_shown_as_such_without_a_write_to_its_log(engine: Engi
 
 
 def listed(server: WebServer, query: str = "") -> dict[str, Any]:
-    found = server.json(f"/api/w/{server.workspace}/sessions{query}")
-    return {one["info"]["id"]: one["summary"] for one in found["sessions"]}
+    return {one["info"]["id"]: one["summary"] for one in server.sessions(query)["sessions"]}
 
 
 def test_the_list_pages_through_any_number_of_sessions_with_their_summaries(
@@ -136,13 +135,10 @@ def test_the_list_pages_through_any_number_of_sessions_with_their_summaries(
         events = [SessionStarted(id=1, time=float(number), session=f"s{number}", model="m")]
         said = UserSaid(id=2, time=float(number), blocks=(Text(f"Question {number}", "user"),))
         store.replace(f"s{number}", [*events, said])
-    path = f"/api/w/{server.workspace}/sessions?limit=100&skip="
-    pages = [server.json(f"{path}{skip}") for skip in (0, 100, 200)]
+    pages = [server.sessions(f"?limit=100&skip={skip}") for skip in (0, 100, 200)]
     assert [page["total"] for page in pages] == [230] * 3
     shown = [one["info"]["id"] for page in pages for one in page["sessions"]]
     assert shown == [f"s{number}" for number in reversed(range(230))]
-    while pages[0]["incomplete"]:  # on a slow machine
-        pages[0] = server.json(f"{path}0")
     assert all(one["summary"]["status"] == "interrupted" for one in pages[0]["sessions"])
 
 
@@ -169,5 +165,6 @@ def test_requests_are_counted_without_a_report_of_the_provider_and_no_window_is_
 def test_titles_hold_nothing_that_a_browser_would_obey(server: WebServer, tmp_path: Path) -> None:
     with started(tmp_path, "hostile") as session:
         session.user_said("safe\u202egnp.exe")
+    server.sessions()
     answers = [server.get(f"/api/w/{server.workspace}/sessions"), server.get(of(server, "hostile", "/summary"))]
     assert all("\u202e" not in one.text and "safe" in one.text for one in answers)

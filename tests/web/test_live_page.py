@@ -24,6 +24,20 @@ new PerformanceObserver((list) => {
 """
 MOST_SHIFT = 0.1
 """What counts as good for the sum of layout shifts (web.dev)."""
+AT_END = "box => box.scrollHeight - box.scrollTop - box.clientHeight < 5"
+GROW_TWICE = """
+box => {
+  const lines = () => Object.assign(document.createElement("pre"), { textContent: "\\n".repeat(50) });
+  const grow = () => box.firstElementChild.append(lines());
+  grow();
+  const watch = new ResizeObserver(() => {
+    watch.disconnect();
+    setTimeout(grow);
+  });
+  watch.observe(box.firstElementChild);
+}
+"""
+"""The second time after the page has scrolled, and before the browser tells it so."""
 HOSTILE = """# Heading <img src=x onerror=alert(1)>
 
 - **bold** and `code`
@@ -59,7 +73,6 @@ def test_eight_tabs_of_a_session_share_one_stream_and_all_of_them_follow(page: A
         page.get_by_role("link", name="New session").wait_for()
         tabs = [page, *(page.context.new_page() for _ in range(TABS - 1))]
         for tab in tabs:
-            tab.set_default_timeout(60_000)
             tab.goto(session_address(server, "talk"))
             tab.get_by_text("I look at src/module_1.py.").wait_for()
             tab.get_by_label("Message to the agent").wait_for()
@@ -107,19 +120,19 @@ def test_a_server_that_is_gone_is_announced_on_every_page_and_found_again(page: 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 def test_a_long_answer_streams_inside_of_the_conversation_without_layout_jumps(
-    browser: Any, tmp_path: Path, width: int, height: int
+    new_page: Any, tmp_path: Path, width: int, height: int
 ) -> None:
     text = "\n\n".join(f"Paragraph {number} " + "word " * 60 for number in range(18))
     with Simulator([say("Short."), say(text)]) as sim, serving(tmp_path, sim) as server:
         talk = Talk.start(server, "Begin.")
         talk.at_rest()
-        page = browser.new_context(viewport={"width": width, "height": height}).new_page()
-        page.set_default_timeout(60_000)
+        page = new_page(width, height)
         page.add_init_script(WATCH_SHIFTS)
         page.goto(server.url)
         page.get_by_role("link", name="Sessions").first.wait_for()
         page.goto(session_address(server, talk.session))
         page.get_by_text("Short.").first.wait_for()
+        page.get_by_label("Permission mode").wait_for()  # what is below the conversation has its height
         sim.faults.add(Fault.slow(0.01))
         talk.ok("say", text="Tell me everything.")
         box = page.get_by_role("region", name="What was said and done")
@@ -130,15 +143,33 @@ def test_a_long_answer_streams_inside_of_the_conversation_without_layout_jumps(
         box.get_by_text("Paragraph 17").wait_for()
         talk.at_rest()
         assert field.bounding_box() == place
-        at_end = "box => box.scrollHeight - box.scrollTop - box.clientHeight < 5"
-        while not page.evaluate(at_end, box.element_handle()):
-            pass
+        page.wait_for_function(AT_END, arg=box.element_handle())
         assert page.evaluate("window.shifts.reduce((sum, one) => sum + one, 0)") < MOST_SHIFT
-        page.context.close()
+        page.goto("about:blank")
+
+
+def test_the_end_stays_in_view_though_more_comes_before_the_page_has_scrolled(
+    page: Any, server: WebServer, tmp_path: Path
+) -> None:
+    talked(tmp_path, 8)
+    page.goto(server.url)
+    page.get_by_role("listitem").first.get_by_role("link").click()
+    box = page.get_by_role("region", name="What was said and done")
+    box.get_by_text("I look at src/module_7.py.").wait_for()
+    page.wait_for_function(AT_END, arg=box.element_handle())
+    page.evaluate(GROW_TWICE, box.element_handle())
+    page.wait_for_function(
+        "box => box.firstElementChild.querySelectorAll(':scope > pre').length === 2", arg=box.element_handle()
+    )
+    page.wait_for_function(AT_END, arg=box.element_handle())
+    page.mouse.move(400, 400)
+    page.mouse.wheel(0, -300)
+    page.get_by_role("button", name="Jump to newest").click()
+    page.wait_for_function(AT_END, arg=box.element_handle())
 
 
 def test_an_approval_leaves_room_for_the_conversation_and_can_be_answered_on_a_phone(
-    browser: Any, tmp_path: Path
+    new_page: Any, tmp_path: Path
 ) -> None:
     content = "\n".join(f"line {number}" for number in range(400))
     script = [call("write_file", path="big.txt", content=content), say("Written.")]
@@ -146,8 +177,7 @@ def test_an_approval_leaves_room_for_the_conversation_and_can_be_answered_on_a_p
         talk = Talk.start(server, "Write it.")
         talk.question()
         for width, height in ((1280, 800), (390, 844)):
-            page = browser.new_context(viewport={"width": width, "height": height}).new_page()
-            page.set_default_timeout(60_000)
+            page = new_page(width, height)
             page.goto(server.url)
             page.get_by_role("link", name="Sessions").first.wait_for()
             page.goto(session_address(server, talk.session))
@@ -166,7 +196,7 @@ def test_an_approval_leaves_room_for_the_conversation_and_can_be_answered_on_a_p
                 expect(allow).to_be_enabled()
                 allow.click()
                 page.get_by_text("Written.").first.wait_for()
-            page.context.close()
+            page.goto("about:blank")
 
 
 def test_answers_are_shown_as_markdown_and_nothing_in_them_acts(page: Any, server: WebServer, tmp_path: Path) -> None:
@@ -214,11 +244,10 @@ def test_addresses_that_name_nothing_say_so_and_pages_have_titles(page: Any, ser
     page.get_by_role("dialog", name="Keys").wait_for()
 
 
-def test_replay_and_navigation_fit_a_phone(browser: Any, server: WebServer, tmp_path: Path) -> None:
+def test_replay_and_navigation_fit_a_phone(new_page: Any, server: WebServer, tmp_path: Path) -> None:
     with started(tmp_path, "long") as session:
         session.user_said("A very long first message that names everything at once, " * 5)
-    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
-    page.set_default_timeout(60_000)
+    page = new_page(390, 844)
     page.goto(server.url)
     for name in ("Tasks", "Memory", "Replay"):
         page.get_by_role("navigation").get_by_role("link", name=name).click()
@@ -227,7 +256,6 @@ def test_replay_and_navigation_fit_a_phone(browser: Any, server: WebServer, tmp_
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
     page.get_by_role("combobox", name="A session of this workspace").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.context.close()
 
 
 def test_all_workspaces_are_one_list_and_namesakes_are_told_apart(page: Any, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,15 +80,24 @@ def test_a_fork_goes_on_from_the_event(server: WebServer, tmp_path: Path) -> Non
 def test_words_are_found_in_all_logs_with_their_events(server: WebServer, tmp_path: Path) -> None:
     talked(tmp_path, 12, "one")
     talked(tmp_path, 3, "two")
-    path = f"/api/w/{server.workspace}/search"
-    found = server.json(f"{path}?q=VALUE_11007")
-    assert {hit["session"] for hit in found["hits"]} == {"one"}
-    assert (found["searched"], found["total"], found["next"]) == (2, 2, None)
-    event = server.json(of(server, "one", f"/text?event={found['hits'][0]['event']}"))
+    hits = searched(server, "VALUE_11007")
+    assert {hit["session"] for hit in hits} == {"one"}
+    event = server.json(of(server, "one", f"/text?event={hits[0]['event']}"))
     assert "value_11007" in event["text"]
-    assert {hit["session"] for hit in server.json(f"{path}?q=go+through+part")["hits"]} == {"one", "two"}
-    assert not server.json(f"{path}?q=nobody+said+this")["hits"]
-    assert not server.json(f"{path}?q=")["hits"]
+    assert {hit["session"] for hit in searched(server, "go+through+part")} == {"one", "two"}
+    assert not searched(server, "nobody+said+this")
+    assert not searched(server, "")
+
+
+def searched(server: WebServer, words: str) -> list[Any]:
+    """What is found in all logs. A search ends within its budget, and says where to go on."""
+    hits, start = [], ""
+    while start is not None:
+        found = server.json(f"/api/w/{server.workspace}/search?q={words}&from={start}")
+        hits += found["hits"]
+        start = found["next"]
+    assert found["total"] == 2
+    return hits
 
 
 def test_a_search_stops_within_its_budget_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +123,7 @@ def test_subagents_are_listed_below_the_session_that_started_them(server: WebSer
     talked(tmp_path, 1, child)
     with started(tmp_path, subagent_id("nobody")):
         pass
-    listed = server.json(f"/api/w/{server.workspace}/sessions")
+    listed = server.sessions()
     by_id = {one["info"]["id"]: [sub["info"]["id"] for sub in one["subagents"]] for one in listed["sessions"]}
     assert by_id.pop("parent") == [child]
     assert list(by_id.values()) == [[]]
@@ -144,7 +154,7 @@ def test_the_list_finds_sessions_by_their_goal_and_search_says_when_there_is_mor
         for number in range(search.HITS_OF_SESSION + 1):
             session.assistant_said((Text(f"needle {number}"),))
     path = f"/api/w/{server.workspace}"
-    server.json(f"{path}/sessions")
-    assert [one["info"]["id"] for one in server.json(f"{path}/sessions?q=lighthouse")["sessions"]] == ["aimed"]
+    server.sessions()
+    assert [one["info"]["id"] for one in server.sessions("?q=lighthouse")["sessions"]] == ["aimed"]
     hits = server.json(f"{path}/search?q=needle")["hits"]
     assert [hit["more"] for hit in hits] == [False] * (search.HITS_OF_SESSION - 1) + [True]

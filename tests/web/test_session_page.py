@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 
 from outlive.agent import Session
 from outlive.agent.recall import pages_of
 from outlive.events import Checkpointed, Compacted
 from outlive.messages import Text, ToolCall
 from outlive.stores.logs.names import subagent_id
+from tests.web.axe import assert_accessible
 from tests.web.made import answer, long_log, started, store_in, talked
 from tests.web.server import WebServer
 
@@ -31,22 +31,17 @@ def open_session(page: Any, server: WebServer, session: str = "talk", query: str
     page.get_by_role("region", name="What was said and done").wait_for()
 
 
-def check(page: Any) -> None:
-    """No finding of axe-core."""
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-
-
 def test_a_session_opens_from_the_list_by_keyboard(page: Any, server: WebServer, tmp_path: Path) -> None:
     talked(tmp_path, 3)
     page.goto(server.url)
     page.get_by_role("listitem").filter(has_text="Please go through part 0").first.wait_for()
-    check(page)
+    assert_accessible(page)
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.get_by_text("I look at src/module_2.py.").wait_for()
+    page.locator("main:focus").wait_for()  # the keyboard goes on in the new page
     page.get_by_text("Request 3", exact=True).wait_for()
-    check(page)
+    assert_accessible(page)
 
 
 def test_what_another_process_does_appears_at_once(page: Any, server: WebServer, tmp_path: Path) -> None:
@@ -59,6 +54,7 @@ def test_what_another_process_does_appears_at_once(page: Any, server: WebServer,
         page.get_by_text("I look at src/module_11.py.").wait_for()
         page.get_by_text("12 requests").first.wait_for()
         page.get_by_text("working").wait_for()
+        assert page.evaluate("document.getAnimations().length") == 0  # the system asks for reduced motion
         page.get_by_role("region", name="Passes").get_by_role("button").first.wait_for()
     assert page.locator("article.item.assistant").count() == 12
 
@@ -86,7 +82,7 @@ def test_a_pass_tells_what_left_and_a_handle_gives_it_back(page: Any, server: We
     page.get_by_role("region", name="Passes").get_by_role("button", name=f"event {passed.id}").click()
     panel = page.get_by_role("dialog", name=f"Pass of event {passed.id}")
     panel.get_by_text(f"{passed.receipt.before:,} → {passed.receipt.after:,} tokens").wait_for()
-    check(page)
+    assert_accessible(page)
     panel.get_by_role("tab", name="Before and after").click()
     panel.get_by_text(re.compile("condensed")).first.wait_for()
     panel.get_by_role("tab", name="Why lines stayed").click()
@@ -116,7 +112,7 @@ def test_the_scrubber_goes_through_time(page: Any, server: WebServer, tmp_path: 
     panel = page.get_by_role("dialog", name="What the model was shown")
     panel.get_by_text("Request 1 of 12").wait_for()
     assert not panel.get_by_text("I look at src/module_0.py.").count()
-    check(page)
+    assert_accessible(page)
     panel.get_by_role("button", name="The next request").click()
     panel.get_by_text("I look at src/module_0.py.").first.wait_for()
     scrubber = panel.get_by_role("slider", name="Request")
@@ -163,17 +159,15 @@ def test_the_page_goes_on_after_the_server_was_killed(page: Any, server: WebServ
         page.expected_errors.clear()
 
 
-def test_two_browsers_see_the_same(page: Any, browser: Any, server: WebServer, tmp_path: Path) -> None:
+def test_two_browsers_see_the_same(page: Any, new_page: Any, server: WebServer, tmp_path: Path) -> None:
     talked(tmp_path, 1)
-    context = browser.new_context()
-    other = context.new_page()
+    other = new_page()
     open_session(page, server)
     open_session(other, server)
     with Session.resume(store_in(tmp_path), "talk", window=24_000) as session:
         answer(session, 1)
         for one in (page, other):
             one.get_by_text("I look at src/module_1.py.").wait_for()
-    context.close()
 
 
 def test_an_event_of_a_long_log_is_found_by_its_link(page: Any, server: WebServer, tmp_path: Path) -> None:
@@ -226,12 +220,12 @@ def test_it_works_on_a_narrow_screen(page: Any, server: WebServer, tmp_path: Pat
     open_session(page, server)
     page.get_by_text("I look at src/module_11.py.").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    check(page)
+    assert_accessible(page)
     page.get_by_role("region", name="Passes").get_by_role("button").first.click()
     page.get_by_role("tab", name="Before and after").click()
     page.get_by_text(re.compile("condensed")).first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    check(page)
+    assert_accessible(page)
 
 
 def test_a_fork_is_made_and_opened(page: Any, tmp_path: Path) -> None:

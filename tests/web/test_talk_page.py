@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import expect
 
 from outlive.testing import Fault, Simulator, call, say
+from tests.web.axe import assert_accessible
 from tests.web.server import WebServer
 from tests.web.talking import Held
 from tests.web.talking import serving as serving_http
@@ -48,12 +48,6 @@ def say_here(page: Any, words: str) -> None:
     page.get_by_label("Message to the agent").press("Enter")
 
 
-def assert_accessible(page: Any) -> None:
-    expect(page.locator(".question button:disabled")).to_have_count(0)  # the buttons work after a pause, and look so
-    found = Axe().run(page, context=".composer").response["violations"]
-    assert [(one["id"], one["nodes"][0]["target"]) for one in found] == []
-
-
 def test_an_edit_is_approved_with_its_diff_in_view_and_a_command_is_refused(page: Any, folder: Path) -> None:
     edit = call("edit_file", path="app.py", old_text="VALUE = 1", new_text="VALUE = 42")
     script = [call("read_file", path="app.py"), edit, call("bash", command=COMMAND), say("I leave it at that.")]
@@ -88,18 +82,18 @@ def test_a_focused_question_is_answered_by_keys(page: Any, folder: Path) -> None
         page.get_by_text("Ran.").first.wait_for()
 
 
-def test_an_answer_is_seen_while_it_arrives_and_words_wait_their_turn(page: Any, folder: Path) -> None:
-    brain = Held(say("Counting. " * 30), say("Heard you."))
+def test_words_wait_their_turn_and_an_answer_is_seen_while_it_arrives(page: Any, folder: Path) -> None:
+    brain = Held(say("Counting. " * 300), say("Heard you."))
     with Simulator(brain=brain) as sim, serving(page, folder, sim) as server:
-        sim.faults.add(Fault.slow(0.2))
+        sim.faults.add(Fault.slow(0.1))
         start(page, server, "Count.")
-        brain.let_go()
-        page.get_by_role("region", name="Arriving now").get_by_text("Counting. Counting.").wait_for()
+        assert brain.asked.acquire(timeout=60)
         say_here(page, "And then stop.")
         page.get_by_role("group", name="Queued words").get_by_text("And then stop.").wait_for()
         logs = "".join(path.read_text() for path in (folder / ".transcripts").glob("*.jsonl"))
         assert '"user_queued"' in logs
-        brain.let_go()
+        brain.let_go(2)
+        page.get_by_role("region", name="Arriving now").get_by_text("Counting. Counting.").wait_for()
         page.get_by_text("Heard you.").first.wait_for()
         page.get_by_role("group", name="Queued words").wait_for(state="detached")
 
@@ -139,7 +133,7 @@ def test_a_wider_mode_counts_only_after_its_name_was_typed(page: Any, folder: Pa
 
 
 def test_a_question_is_there_again_after_a_reload_and_two_browsers_see_it(
-    page: Any, browser: Any, folder: Path
+    page: Any, new_page: Any, folder: Path
 ) -> None:
     script = [call("write_file", path="new.txt", content="x\n"), say("As you like.")]
     with Simulator(script) as sim, serving(page, folder, sim) as server:
@@ -148,15 +142,15 @@ def test_a_question_is_there_again_after_a_reload_and_two_browsers_see_it(
         page.reload()
         card = page.get_by_role("region", name="Permission: write_file")
         card.get_by_text("+x").wait_for()
-        with browser.new_context() as other:
-            second = other.new_page()
-            second.goto(page.url + server.url[server.url.index("#") :])
-            theirs = second.get_by_role("region", name="Permission: write_file")
-            theirs.get_by_role("button", name="Allow once").wait_for()
-            page.route("**/questions/*", lambda route: None)  # held back until the other has answered
-            card.get_by_role("button", name="Refuse").click()
-            theirs.get_by_role("button", name="Allow once").click()
-            second.get_by_text("As you like.").first.wait_for()
+        second = new_page()
+        second.goto(page.url + server.url[server.url.index("#") :])
+        theirs = second.get_by_role("region", name="Permission: write_file")
+        theirs.get_by_role("button", name="Allow once").wait_for()
+        page.route("**/questions/*", lambda route: None)  # held back until the other has answered
+        card.get_by_role("button", name="Refuse").click()
+        theirs.get_by_role("button", name="Allow once").click()
+        second.get_by_text("As you like.").first.wait_for()
+        second.goto("about:blank")
         page.get_by_text("As you like.").first.wait_for()
         assert card.count() == 0
         assert (folder / "new.txt").exists()

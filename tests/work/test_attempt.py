@@ -262,8 +262,10 @@ def conflicts(asked: Asked) -> Step:
     """Change a line that the other task changes, too, and keep both when told to."""
     told = "conflict markers" in asked.texts
     if not asked.done:
+        return call("read_file", path="shared.txt")
+    if asked.done == 1:
         return call("edit_file", path="shared.txt", old_text="line 4\n", new_text=f"by task {asked.task}\n")
-    if told and asked.done == 1:
+    if told and asked.done == 2:
         return call("bash", command="sed -i '/^[<=>]\\{7\\}/d' shared.txt")
     return say("Merged." if told else "Changed.")
 

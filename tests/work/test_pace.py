@@ -93,3 +93,10 @@ def test_the_pace_goes_down_while_it_is_refused_and_up_again_afterwards(
         clock.advance(seconds=EASE_AFTER_SECONDS + 60)
     assert waits(board) == [0.0]
     assert board.all(Pace) == {}
+
+
+def test_a_pause_that_a_wrong_clock_set_is_bounded(board: FleetBoard, naps: list[float], clock: Clock) -> None:
+    clock.advance(days=400)
+    ask(PacedModel(Troubled(overloaded=True), board))
+    clock.advance(days=-400)
+    assert waits(board) == [300.0]

@@ -87,3 +87,16 @@ def test_a_kill_between_the_task_and_the_schedule_makes_nothing_twice(
     assert subjects(graph) == []
     clock.advance(days=1)
     assert len(make_due(board, graph)) == 1
+
+
+def test_a_time_that_a_wrong_clock_set_does_not_hold_up_the_next(
+    shared: tuple[TaskGraph, FleetBoard], clock: Clock
+) -> None:
+    graph, board = shared
+    first = graph.create("nightly")
+    clock.advance(days=400)
+    repeat(board, first, DAY)
+    clock.advance(days=-400)
+    graph.complete(first.id, force=True)
+    assert len(make_due(board, graph)) == 1
+    assert board.all(Schedule)[str(first.id)].due == board.now() + DAY

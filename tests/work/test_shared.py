@@ -182,3 +182,12 @@ def test_a_holder_that_says_nothing_loses_its_key(board: FleetBoard, clock: Cloc
 
 def test_the_keys_of_a_task_are_in_its_labels() -> None:
     assert keys_of(["docs", "key:db", "key:disk"]) == ["db", "disk"]
+
+
+def test_a_key_that_was_taken_by_a_clock_far_ahead_is_free(board: FleetBoard, clock: Clock) -> None:
+    keys = ConcurrencyKeys(board, {}, timedelta(minutes=1))
+    clock.advance(days=400)
+    assert keys.take("db", "a")
+    clock.advance(days=-400)
+    assert keys.full() == ()
+    assert keys.take("db", "b")

@@ -53,6 +53,7 @@ from outlive.acp.prompts import INVALID_PARAMS, invalid, prompt_blocks
 from outlive.acp.stdio import Stdio
 from outlive.agent.factory import AgentOptions
 from outlive.config import Workspace
+from outlive.ending import terminations
 from outlive.errors import ConfigError, OutliveError
 from outlive.printable import one_line
 from outlive.stores import open_stores
@@ -76,7 +77,7 @@ async def serve(options: AgentOptions, store: str | None) -> None:
         if not listening.cancel():
             os._exit(130)  # the second signal: the log is on disk
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, *terminations()):
         loop.add_signal_handler(number, stop)
     with suppress(asyncio.CancelledError):
         await listening

@@ -73,6 +73,7 @@ EFFECTS: dict[Effect, ToolKind] = {
     "look": "read",
     "edit": "edit",
     "run": "execute",
+    "fetch": "fetch",
     "state": "think",
     "tasks": "think",
 }

@@ -44,6 +44,7 @@ from outlive.models.errors import ModelNotSetUp
 from outlive.models.local_servers import ServedModel
 from outlive.models.protocol import Model, Price, Usage, found_at
 from outlive.models.resolve import offered, resolve
+from outlive.regular import real_path
 from outlive.secrets import Masker
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import UnknownSession
@@ -254,7 +255,7 @@ class AgentFactory:
         parts = AgentParts(
             root=root,
             model=model,
-            toolbox=toolset(self._wanted_tools, session.engine.window, rules, more),
+            toolbox=toolset(self._wanted_tools, session.engine.window, rules, more, skills=bool(skills.found())),
             graph=self.graph,
             fence=fence,
             sandbox=self._sandbox(),
@@ -275,7 +276,7 @@ class AgentFactory:
         agent = Runtime(session, parts, owns_model=model is not self._model)
         agent.memory = agent.context.extras[MEMORIES_KEY] = memory
         for name, digest in session.files_seen().items():
-            agent.context.read_tracker.restore((root / name).resolve(), digest)
+            agent.context.read_tracker.restore(real_path(root / name), digest)
         agent.context.extras[HOSTS_KEY] = rules.allowed_hosts()
         for folder in added_folders(self.workspace.project, self._line(session.id)):
             if folder.is_dir():
@@ -464,7 +465,7 @@ def _cold(engine: Engine, price: Price | None, *, passes: bool) -> str:
 
 
 def _folder(root: Path, name: str) -> Path:
-    path = (root / Path(name).expanduser()).resolve()
+    path = real_path(root / Path(name).expanduser())
     if not path.is_dir():
         raise ConfigError(f"add_dirs: there is no such folder {name!r}", code="add_dirs")
     return path

@@ -73,7 +73,7 @@ class OutputSchema(Generic[T]):
         plain = unfenced(text.strip())
         try:
             return msgspec.json.decode(plain, type=self._kind)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             inner = repaired(plain[plain.find("{") : plain.rfind("}") + 1]) if "{" in plain else None
             if inner is None:
                 raise ValueError(str(error)) from None

@@ -332,18 +332,26 @@ class Session(SessionLog):
     def change_system(self, system: str, tools: tuple[dict[str, Any], ...], *, may_wait: bool = False) -> bool:
         """Use another system prompt and other tools from now on; return whether anything differs.
 
-        With `may_wait`, a small change of the prompt is shown in the state block and applied at the next pass, so
-        that the provider's cache and thinking bound to the prompt stay valid.
+        With `may_wait`, a small change of the prompt is shown in the state block and applied at the next pass, and
+        tools that come or go are told where they do, so that the provider's cache and thinking bound to the prompt
+        stay valid.
         """
         system = self.masked(system)
         tools = mask_value(tools, by=self.masked)
         history = self.engine.history
-        if (system, tools) == (history.next_system, history.tools):
+        if (system, tools) == (history.next_system, history.next_tools):
             return False
         warm = history.asked_at is not None and not self.engine.is_cold(self._clock())
         difference = "\n".join(changed_lines(history.system, system, context=0)) if may_wait and warm else ""
-        wait = tools == history.tools and len(difference) <= MAX_PROMPT_CHANGE_CHARS
-        self.log(SystemChanged, system=system, tools=tools, told=difference if wait else "")
+        known = {tool["name"]: tool for tool in (*history.tools, *history.next_tools)}
+        wait = (
+            may_wait
+            and warm
+            and len(difference) <= MAX_PROMPT_CHANGE_CHARS
+            and all(known.get(tool["name"], tool) == tool for tool in tools)
+        )
+        keeps = wait and tools != history.next_tools
+        self.log(SystemChanged, system=system, tools=tools, told=difference if wait else "", keeps_tools=keeps)
         return True
 
     # -- inside

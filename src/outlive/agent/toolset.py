@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from outlive.errors import ConfigError
+from outlive.tools.builtin.load_skill import LoadSkill
 from outlive.tools.builtin.standard import standard_tools
 from outlive.tools.permissions.rules import Rules
 from outlive.tools.protocol import Tool
@@ -20,10 +21,13 @@ def is_lean(wanted: str, window: int) -> bool:
     return wanted == LEAN or (not wanted and window < LEAN_BELOW_TOKENS)
 
 
-def toolset(wanted: str, window: int, rules: Rules, more: Iterable[Tool[Any]]) -> Toolbox:
-    """The tools of an agent, and `more`. The model is not told of those whose every call is denied.
+def toolset(
+    wanted: str, window: int, rules: Rules, more: Iterable[Tool[Any]] = (), *, skills: bool = False
+) -> Toolbox:
+    """The tools of an agent, and `more`. The model is not told of those whose every call is denied or useless.
 
-    `wanted`: "all", "lean", names with commas between them, or empty for what fits the window. Raises ConfigError.
+    `wanted`: "all", "lean", names with commas between them, or empty for what fits the window. `skills`: whether
+    there are any to load. Raises ConfigError.
     """
     lean = is_lean(wanted, window)
     tools = standard_tools()
@@ -32,7 +36,10 @@ def toolset(wanted: str, window: int, rules: Rules, more: Iterable[Tool[Any]]) -
     tools += more
     if wanted not in ("", ALL, LEAN):
         tools = _named(wanted, tools)
-    return Toolbox(tools, brief=lean, hidden={tool.name for tool in tools if rules.never_allows(tool.name)})
+    hidden = {tool.name for tool in tools if rules.never_allows(tool.name)}
+    if not skills:
+        hidden.add(LoadSkill.name)
+    return Toolbox(tools, brief=lean, hidden=hidden)
 
 
 def _named(wanted: str, tools: Iterable[Tool[Any]]) -> list[Tool[Any]]:

@@ -39,6 +39,8 @@ def init(client: str | None, yes: bool, undo: bool, check: bool, as_json: bool) 
     target = TARGETS[client]
     changes = undo_changes(client, target.without) if undo else target.changes()
     if not changes:
+        if undo:
+            undone(client, ())
         _said({"client": client, "changed": []}, _nothing(target, undo=undo), as_json=as_json)
         return
     if not as_json:
@@ -48,7 +50,7 @@ def init(client: str | None, yes: bool, undo: bool, check: bool, as_json: bool) 
     if undo:
         undone(client, changes)
     else:
-        applied(client, changes)
+        applied(client, changes, target.without)
     names = [str(change.path) for change in changes]
     done = (
         f"{target.title}: {'taken out of' if undo else 'wrote'} {len(names)} {'file' if len(names) == 1 else 'files'}"

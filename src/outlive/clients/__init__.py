@@ -12,7 +12,7 @@ setup/       `outlive init`: what is written into the files of each client, and 
 """
 
 KEEP_RESULT = "keep_result"
-"""A tool of our MCP server that is not in its list: hooks of Claude Code call it, models do not."""
+"""A tool of our MCP server that is not in its list: hooks of Claude Code and Codex call it, models do not."""
 CLIENTS_WITH_HOOKS = ("claude-code", "codex", "gemini", "cursor", "kimi")
 MAX_EVENT_BYTES = 64 * 1024 * 1024
 """Bytes of an event of a hook that are read."""

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
@@ -46,22 +46,30 @@ def main(client: str) -> None:
     except BaseException as error:  # noqa: BLE001 - an error of a hook must not stop the client
         signal.alarm(0)
         text = _failed(error, locals().get("event"))
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    with suppress(Exception):  # the client is gone, or its disk is full
+        sys.stdout.write(text)
+        sys.stdout.flush()
     os._exit(0)
 
 
-def keep_result(arguments: "Mapping[str, Any]") -> str:
-    """The answer to a result of Claude Code that comes as a call of our MCP server: no process has to start for it.
+def owner_of(transcript: "Any") -> str:
+    """The client in whose own folder a transcript is; empty if in none."""
+    folders = {
+        "claude-code": Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude", "projects"),
+        "codex": Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex", "sessions"),
+    }
+    above = Path(str(transcript)).resolve().parents
+    return next((client for client, folder in folders.items() if folder.resolve() in above), "")
 
-    It takes no other event and only transcripts of Claude Code itself, so that nothing can speak for the user in this
-    way. Objects arrive as JSON.
+
+def keep_result(client: str, arguments: "Mapping[str, Any]") -> str:
+    """The answer to a result that comes as a call of our MCP server: no process has to start for it.
+
+    It takes no other event, and the transcript has to be one of the client, so that nothing can speak for the user in
+    this way. Objects may arrive as JSON.
     """
     event = {name: _object(value) for name, value in arguments.items()} | {"hook_event_name": "PostToolUse"}
-    own = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude", "projects").resolve()
-    if own not in Path(str(event.get("transcript_path"))).resolve().parents:
-        return ""
-    return answered_by_server("claude-code", event)
+    return answered_by_server(client, event)
 
 
 def answered_by_server(client: str, event: "dict[str, Any]") -> str:
@@ -143,3 +151,12 @@ def last_failure() -> "dict[str, Any] | None":
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def remove_traces_of_hooks() -> None:
+    """Remove the note of the last failure, and sockets that killed servers left behind."""
+    run = home() / "run"
+    for path in (home() / FAILURE_FILE, *run.glob("hooks-*.sock")):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):
+        run.rmdir()

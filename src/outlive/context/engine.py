@@ -131,6 +131,7 @@ class Engine(View):
             self.meter.tokens(self.estimate()),
             thinking_from=self.thinking_from,
             segments=len(self.projection.front),
+            tool_changes=tuple(self.tool_changes),
         )
 
     def tell_state(self) -> StateShown | None:
@@ -161,14 +162,14 @@ class Engine(View):
 
     def summary_request(self) -> tuple[Request, int] | None:
         """The part of the view that a provider is to summarize, all but the tail, and the event it goes up to; None
-        when that is too little to be worth it.
+        when that is too little to be worth it, or when the tools have changed in it.
 
         It is the beginning of what was sent, so it is in the cache, and what stays begins with an answer.
         """
         self.render_new()
         units, start = self.history.units, self._ladder.summary_end()
         at = self._starts.get(units[start].event) if start else None
-        if at is None:
+        if at is None or self.tool_changes:
             return None
         return replace(self.live_request(), messages=tuple(self.messages[:at])), units[start - 1].event
 
@@ -176,12 +177,12 @@ class Engine(View):
         """Put the provider's summary in place of what it was asked to summarize, up to event `fold_to`.
 
         `left_out`: its lines that are not in the log; the digest says so. None when another pass came in
-        between, when some of it was taken back, or when nothing is gained.
+        between, when some of it was taken back, when the tools changed, or when nothing is gained.
         """
         self.render_new()
         units = self.history.units
         fold = next((number for number, unit in enumerate(units, 1) if unit.event == fold_to), 0)
-        if fold <= self.folded or self.history.mid_batch:
+        if fold <= self.folded or self.history.mid_batch or self.tool_changes:
             return None
         return self._ladder.summarized(summary, fold, about_provider(units[0].event, fold_to, left_out))
 

@@ -64,7 +64,10 @@ class Policy(Struct, frozen=True, kw_only=True):
         float, Number("Older units that keep their calls in place while results shrink; the rest is folded", 0, 0.5)
     ] = 0.0
     price: Annotated[
-        float, Number("Lines are kept by last mention while their reuse score per token is above this")
+        float,
+        Number(
+            "Lines are kept by last mention while their reuse score per token is above this (from 200k on 2/3 of it)"
+        ),
     ] = 0.0075
     lines_of_past: Annotated[float, Number("at most this share of what they stand for")] = 0.4
     lines: Annotated[float, Number("at most this share of the window")] = 0.4
@@ -165,7 +168,7 @@ def budget_for(window: int, policy: Policy) -> Budget:
         skeleton=round(policy.skeleton * window),
         words=round(policy.words * window),
         lines=round(min(policy.lines * window, policy.lines_tokens)),
-        price=policy.price,
+        price=policy.price * _price_factor(window),
         lines_of_past=policy.lines_of_past,
         recalled=round(policy.recalled * window),
         recalled_units=policy.recalled_units,
@@ -174,6 +177,12 @@ def budget_for(window: int, policy: Policy) -> Budget:
         state=round(max(policy.state * window, policy.state_tokens)),
         gain=round(min(SMALLEST_GAIN * window, GAIN_TOKENS)),
     )
+
+
+def _price_factor(window: int) -> float:
+    """What a large window does to the price of a line."""
+    share = (window - LARGE_WINDOW) / LARGE_WINDOW
+    return 1 - min(1.0, max(0.0, share)) * (1 - LARGE_WINDOW_PRICE)
 
 
 # -- when a pass engages
@@ -213,6 +222,9 @@ TAIL_MOST = 1.25
 """Of the tail: one more unit must not make it larger than this."""
 FEWEST_LINES = 0.03
 """Of the window: what chosen lines get however crowded it is."""
+LARGE_WINDOW, LARGE_WINDOW_PRICE = 100_000, 2 / 3
+"""Tokens above which the price of a line falls, and to which part of it at twice as many: there is room, and passes
+are few."""
 EXCESS = 0.02
 """A plan this much above its goal is made a second time, with less room for lines."""
 POOL_PRICE = 0.25

@@ -1,5 +1,6 @@
 """What the model is shown now: messages that only grow until a pass, state blocks included."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,8 +17,9 @@ from outlive.context.rendering import EMPTY, digest_messages, join, opening, sen
 from outlive.context.state_block import StateBlock, render_state
 from outlive.context.tokens import Meter, estimate
 from outlive.context.validity import problems
-from outlive.events import PoolChange, StateShown
+from outlive.events import PoolChange, StateShown, SystemChanged
 from outlive.messages import Message, Text
+from outlive.request import ToolChange, tools_after
 
 
 @dataclass(slots=True)
@@ -53,6 +55,8 @@ class View:
         """Of the messages."""
         self.thinking_from = 0
         """Thinking in messages before this one belongs to an earlier view."""
+        self.tool_changes: list[ToolChange] = []
+        """Since the tools of requests were declared."""
         self._passes = [_Pass(Projection(), 0, PoolChange())]
         self._rendered = 0
         self._starts: dict[int, int] = {}
@@ -169,10 +173,23 @@ class View:
                 self._starts[unit.event] = len(self.messages)
             join(self.messages, new)
             self.tokens += unit_tokens(unit, self.projection)
+            for change in unit.tools_changed:
+                self._change_tools(change)
             for state in unit.states:
                 if state.id < until:
                     self._show(state)
             self._rendered += 1
+
+    def _change_tools(self, event: SystemChanged) -> None:
+        """Add a change of tools from the newest message on, unless they were declared since."""
+        if event.id <= self.history.tools_declared_at:
+            return
+        before = {tool["name"] for tool in tools_after(self.history.tools, self.tool_changes)}
+        added = tuple(tool for tool in event.tools if tool["name"] not in before)
+        removed = before.difference(tool["name"] for tool in event.tools)
+        if added or removed:
+            self.tool_changes.append(ToolChange(len(self.messages) - 1, added, tuple(sorted(map(str, removed)))))
+            self.tokens += estimate(json.dumps(added, ensure_ascii=False))
 
     def _take_state(self, state: StateShown) -> None:
         if self.history.units:
@@ -197,6 +214,7 @@ class View:
         self.tokens = digest_tokens(self.projection)
         self._rendered = self.folded
         self._starts.clear()
+        self.tool_changes.clear()
         self._checked = 0
         self._state_tokens = 0.0
         after = self.projection.digest_after

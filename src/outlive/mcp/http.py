@@ -12,6 +12,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from outlive.ending import terminations
 from outlive.errors import ConfigError
 from outlive.mcp.server import OutliveServer
 
@@ -74,7 +75,7 @@ async def _serve(
         web.should_exit = True
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, *terminations()):
         loop.add_signal_handler(number, leave)
     listening(f"http://{HOST}:{port}/mcp")
     await web.serve(sockets=[listener])

@@ -21,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 
 from outlive import __version__
 from outlive.clients import KEEP_RESULT
+from outlive.ending import terminations
 from outlive.errors import OutliveError
 from outlive.mcp import texts
 from outlive.mcp.backend import Backend
@@ -91,17 +92,22 @@ class OutliveServer:
 
     async def _call_tool(self, _: _Context, given: types.CallToolRequestParams) -> types.CallToolResult:
         if given.name == KEEP_RESULT:
-            from outlive.clients.hook import keep_result
-
-            arguments = given.arguments or {}
-            self.backend.asked_by("claude-code", arguments.get("session_id"))
-            text = await self._run(keep_result, arguments)
+            text = await self._keep_result(given.arguments or {})
             return types.CallToolResult(content=[types.TextContent(text=text)])
         answer = await self._run(self._answer, given.name, given.arguments)
         content: list[types.ContentBlock] = [types.TextContent(text=answer.text)]
         if answer.image is not None and answer.image.data:
             content.append(types.ImageContent(data=answer.image.data, mime_type=answer.image.media_type))
         return types.CallToolResult(content=content, is_error=answer.is_error)
+
+    async def _keep_result(self, arguments: dict[str, Any]) -> str:
+        from outlive.clients.hook import keep_result, owner_of
+
+        client = owner_of(arguments.get("transcript_path"))
+        if not client:
+            return ""
+        self.backend.asked_by(client, arguments.get("session_id"))
+        return await self._run(keep_result, client, arguments)
 
     async def _answer_hook(self, client: str, event: dict[str, Any]) -> str:
         from outlive.clients.hook import answered_by_server
@@ -198,12 +204,17 @@ class ClientLines(TextIOWrapper):
 
 def run_stdio(server: OutliveServer) -> None:
     """Serve one client until it closes our standard input, or until SIGINT or SIGTERM."""
+    lost = ""
     try:
         asyncio.run(_stdio(server))
     except* BrokenPipeError:
         _log.warning("the client was gone before it had its answer")
+    except* OSError as errors:
+        lost = str(errors.exceptions[0])
     finally:
         server.close()
+    if lost:
+        raise OutliveError(f"the client cannot be answered: {lost}")
 
 
 async def _stdio(server: OutliveServer) -> None:
@@ -213,7 +224,7 @@ async def _stdio(server: OutliveServer) -> None:
         os._exit(0)
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, *terminations()):
         loop.add_signal_handler(number, leave)
     lines = anyio.wrap_file(ClientLines(sys.stdin.buffer, encoding="utf-8", errors="replace"))
     await server.hooks.listen()

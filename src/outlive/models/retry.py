@@ -7,17 +7,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from outlive.models.errors import ModelUnavailable
-from outlive.models.protocol import (
-    Checkable,
-    Model,
-    Price,
-    Reply,
-    Summary,
-    found_at,
-    prepare,
-    summarize,
-    window_origin,
-)
+from outlive.models.protocol import Checkable, Model, Price, Reply, Summary, summarize
+from outlive.models.wrapped import WrappedModel
 from outlive.request import Request
 from outlive.stream import ModelRetrying, ModelStreamEvent
 
@@ -30,8 +21,8 @@ FALLBACK_SECONDS = 600.0
 """Seconds for which the fallback answers before the first model is tried again."""
 
 
-class Retrying:
-    """Retries a model while it is unavailable, with exponential backoff and jitter."""
+class Retrying(WrappedModel):
+    """Retries a model while it is unavailable, with exponential backoff and jitter. A summary gets one attempt."""
 
     def __init__(
         self,
@@ -41,23 +32,10 @@ class Retrying:
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         rng: Callable[[], float] = random.random,
     ) -> None:
-        self.model = model
-        self.name, self.window = model.name, model.window
+        super().__init__(model)
         self.attempts = attempts
         self._sleep = sleep
         self._rng = rng
-
-    @property
-    def price(self) -> Price | None:
-        return self.model.price
-
-    @property
-    def window_origin(self) -> str:
-        return window_origin(self.model)
-
-    @property
-    def found_at(self) -> str:
-        return found_at(self.model)
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         """The model's stream; before each retry it announces the reason and the wait."""
@@ -77,57 +55,34 @@ class Retrying:
             yield waits
             await self._sleep(waits.seconds)
 
-    async def summarize(self, request: Request, instructions: str) -> Summary:
-        """One attempt: a session goes on without a summary."""
-        return await summarize(self.model, request, instructions)
-
-    async def check(self) -> None:
-        if isinstance(self.model, Checkable):
-            await self.model.check()
-
-    def prepare(self) -> None:
-        prepare(self.model)
-
     def _wait(self, attempt: int, asked: float | None) -> float:
         """Half of the wait is fixed, half random, so that clients do not all return at once."""
         grown = min(MAX_RETRY_SECONDS, FIRST * 2.0 ** (attempt - 1))
         spread = grown * (0.5 + 0.5 * self._rng())
         return spread if asked is None else asked + min(1.0, spread) * self._rng()
 
-    async def close(self) -> None:
-        await self.model.close()
 
-
-class Fallback:
+class Fallback(WrappedModel):
     """Two models: when the first gives up, the second answers for `FALLBACK_SECONDS` seconds."""
 
     def __init__(self, first: Model, second: Model, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self.first = first
+        super().__init__(first)
         self.second = second
         self._clock = clock
         self._rests_until = 0.0
         self._answering = first
-        self.name, self.window = first.name, first.window
 
     @property
     def price(self) -> Price | None:
         """The price of the model that answered last."""
         return self._answering.price
 
-    @property
-    def window_origin(self) -> str:
-        return window_origin(self.first)
-
-    @property
-    def found_at(self) -> str:
-        return found_at(self.first)
-
     async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         """The first model's answer, or a notice and the second's."""
         if self._clock() >= self._rests_until:
-            self._answering = self.first
+            self._answering = self.model
             try:
-                async with aclosing(self.first.stream(request)) as pieces:
+                async with aclosing(self.model.stream(request)) as pieces:
                     async for piece in pieces:
                         yield piece
                 return
@@ -144,16 +99,13 @@ class Fallback:
         """By the model that answers."""
         return await summarize(self._answering, request, instructions)
 
-    def prepare(self) -> None:
-        prepare(self.first)
-
     async def check(self) -> None:
-        for model in (self.first, self.second):
+        for model in (self.model, self.second):
             if isinstance(model, Checkable):
                 await model.check()
 
     async def close(self) -> None:
         try:
-            await self.first.close()
+            await self.model.close()
         finally:
             await self.second.close()

@@ -19,7 +19,7 @@ MAX_DEPTH = 64
 
 def kept_call(id: str, name: str, given: dict[str, Any]) -> ToolCall:
     """A call of a model; an input that is nested too deep is replaced by an error."""
-    if _deeper(given, MAX_DEPTH):
+    if is_deeper(given, MAX_DEPTH):
         given = unreadable(f"they are nested deeper than {MAX_DEPTH} levels")
     return ToolCall(id, name[:MAX_NAME_CHARS], given)
 
@@ -37,7 +37,7 @@ def own_ids(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     return tuple(told)
 
 
-def _deeper(value: object, levels: int) -> bool:
+def is_deeper(value: object, levels: int) -> bool:
     """Whether a value has more levels than that; without recursion, which could overflow."""
     here = [value]
     for _ in range(levels):

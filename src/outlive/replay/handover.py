@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from outlive.replay.rescue import Rescued, RescuedStep
-from outlive.secrets import mask
 
 Audience = Literal["text", "claude-code", "codex"]
 MAX_CHARS = 10_000
@@ -33,12 +32,12 @@ def handover(found: Rescued, audience: Audience = "text", limit: int = MAX_CHARS
         _listed("Looked at last", [", ".join(found.looked_at)] if found.looked_at else ()),
         _listed("Failed last", found.failed),
     ]
-    text = mask("\n\n".join(filter(None, parts)))
+    text = "\n\n".join(filter(None, parts))
     title = "\n\nSaid in between, newest first:"
     room = limit - len(text) - len(title)
     rows: list[str] = []
     for words in reversed(found.requests[1:-1]):
-        row = mask("\n> " + words.replace("\n", "\n> "))
+        row = "\n> " + words.replace("\n", "\n> ")
         room -= len(row)
         if room < 0:
             break

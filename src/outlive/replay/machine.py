@@ -13,6 +13,7 @@ from outlive.origin import origin_of, user_words
 from outlive.regular import open_to_read
 from outlive.replay.importers import ImportRefused, is_database
 from outlive.replay.importers.lines import loads
+from outlive.secrets import mask
 from outlive.stores.logs.names import followed_id
 from outlive.stores.logs.protocol import UnknownSession
 
@@ -64,8 +65,12 @@ def session_path(wanted: str) -> Path:
     path = Path(wanted)
     if (path.exists() and not path.is_dir()) or is_database(path.parent):
         return path
-    names = [place.path for place in client_sessions()]
-    fitting = [path for path in names if path.stem.startswith(wanted) or f"-{wanted}" in path.stem]
+    places = client_sessions()
+    names = [place.path for place in places]
+    fitting = [path for path in names if path.stem.startswith(wanted) or path.stem[-UUID:].startswith(wanted)]
+    if not fitting:  # a file may have another name than its session
+        found = filter(None, map(look_at, places))
+        fitting = [Path(session.path) for session in found if session.id.startswith(wanted)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -147,7 +152,7 @@ def _text(value: Any) -> str:
 
 
 def _said(value: dict[str, Any]) -> str:
-    """The user's own words in a line."""
+    """The user's own words in a line, masked."""
     inner = value.get("message")
     own = value.get("type") in ("user", "message") and isinstance(inner, dict) and not value.get("isMeta")
     message = inner if own else value
@@ -158,4 +163,4 @@ def _said(value: dict[str, Any]) -> str:
     except ValueError:
         return ""
     texts = [Text(_text(block.data.get("text"))) if isinstance(block, Opaque) else block for block in blocks]
-    return user_words(text for text in texts if isinstance(text, Text) and origin_of(text) == "user").strip()
+    return mask(user_words(text for text in texts if isinstance(text, Text) and origin_of(text) == "user").strip())

@@ -1,4 +1,7 @@
-"""What a recorded session was about and where it stopped, by rule: for people, and for the agent that goes on."""
+"""What a recorded session was about and where it stopped, by rule: for people, and for the agent that goes on.
+
+Texts are masked first and cut afterwards, so that no cut leaves a part of a secret.
+"""
 
 import json
 import re
@@ -7,6 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from outlive.agent.log.masking import masked
 from outlive.context.ledger import Ledger, facts
 from outlive.context.ledger.frames import framed_exit
 from outlive.instructions import standing
@@ -25,6 +29,7 @@ from outlive.origin import own_words, user_words
 from outlive.printable import one_line
 from outlive.replay.cache_misses import CacheAccount, cache_account
 from outlive.replay.recording import Recording
+from outlive.secrets import mask
 
 Status = Literal["todo", "active", "done"]
 STATUSES: dict[str, Status] = {"in_progress": "active", "active": "active", "completed": "done", "done": "done"}
@@ -100,10 +105,12 @@ def rescued(recording: Recording) -> Rescued:
     answer = ""
     for number, recorded in enumerate(recording.messages):
         message = recorded.message
+        message = masked(message, mask) if message.role == "assistant" else message
         plan.see(message)
         for result in _results(message):
             call = calls.pop(result.call_id, None)
             if call is not None:
+                result = masked(result, mask) if _is_failed(result) else result  # the others are not quoted
                 ledger.note(call, number, result.text, is_error=result.is_error, exit_code=None)
                 failed += _failure(call, result)
                 _move_to_end(commands, one_line(call_command(call), MAX_LINE_CHARS))
@@ -113,8 +120,8 @@ def rescued(recording: Recording) -> Rescued:
             answer = plain_text(message.blocks).strip() or answer
             continue
         if (words := user_words(message.blocks).strip()) and not words.startswith(INTERRUPTED):
-            requests.append(words)
-        for text in (text for block in message.blocks for text in standing(own_words(block))):
+            requests.append(mask(words))
+        for text in (text for block in message.blocks for text in standing(mask(own_words(block)))):
             _move_to_end(directives, text)
         for block in message.blocks:
             if isinstance(block, Text):
@@ -137,7 +144,7 @@ def rescued(recording: Recording) -> Rescued:
         changed=tuple(ledger.written),
         looked_at=tuple(name for name in files if name and name not in ledger.written)[-LAST_FILES:],
         commands=tuple(filter(None, commands))[-LAST_COMMANDS:],
-        facts=facts(ledger),
+        facts=mask(facts(ledger)),
         failed=tuple(failed[-FAILURES:]),
         answer=answer,
         cache=cache_account(recording.usage),
@@ -154,8 +161,12 @@ def _results(message: Message) -> Iterable[ToolResult]:
     return (block for block in message.blocks if isinstance(block, ToolResult))
 
 
+def _is_failed(result: ToolResult) -> bool:
+    return result.is_error or bool(framed_exit(result.text, is_error=False))
+
+
 def _failure(call: ToolCall, result: ToolResult) -> list[str]:
-    if not result.is_error and not framed_exit(result.text, is_error=False):
+    if not _is_failed(result):
         return []
     last = next((line.strip() for line in reversed(result.text.splitlines()) if line.strip()), "")
     return [f"{call_label(call)}: {last[:MAX_LINE_CHARS]}"]

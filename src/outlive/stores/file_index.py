@@ -52,7 +52,7 @@ class FileIndex(Generic[E]):
             ):
                 check = zlib.crc32(view[start:]).to_bytes(4, "big")
                 return self._decoder.decode(view[start:]) if view[:start] == _MAGIC + check else []
-        except (OSError, ValueError, msgspec.DecodeError):
+        except (OSError, ValueError, msgspec.DecodeError, RecursionError):
             return []
 
     def write(self, entries: Iterable[E]) -> None:

@@ -368,7 +368,7 @@ class RecordFolder(ABC, Generic[E]):
             for name in journal.files:
                 if not self.is_record(name):
                     raise ValueError(f"it names {name!r}, which is not a record")
-        except (msgspec.DecodeError, ValueError, UnusableFile) as error:
+        except (msgspec.DecodeError, ValueError, RecursionError, UnusableFile) as error:
             reason = error.strerror if isinstance(error, UnusableFile) else error
             raise DamagedRecord(
                 f"{self.journal_path}: the journal of a change cannot be read ({reason})",

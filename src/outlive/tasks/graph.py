@@ -19,6 +19,7 @@ from outlive.tasks.edges import refuse_cycles, with_edges
 from outlive.tasks.edit import EDGE_FIELDS, TaskEdit, applied, checked_edit
 from outlive.tasks.queries import (
     OPEN_TASKS,
+    any_open,
     closure,
     find_id,
     find_one,
@@ -221,17 +222,14 @@ class TaskGraph:
         fit = fit or Fit()
 
         def work(tx: TaskWriter) -> Task:
-            if ref is None:
-                self._give_back(tx, tx.expired(), actor=owner)
-                task = tx.pick(fit)
-                if task is None:
-                    raise nothing_ready(tx, fit)
-            else:
+            if ref is not None:
                 task = lock_one(tx, ref)
                 rules.may_start(task, tx.now, owner)
-            lease = Lease(owner=owner, token=task.revision + 1, claimed_at=tx.now, expires_at=tx.now + ttl)
-            started = replace(task, status="in_progress", owner=owner, lease=lease)
-            return self._audit.save(tx, "claim", task, started, actor=owner)
+                return self._start(tx, task, owner, ttl)
+            taken = self._take(tx, owner, ttl, fit)
+            if taken is None:
+                raise nothing_ready(tx, fit)
+            return taken
 
         return self.store.write(work)
 
@@ -248,22 +246,24 @@ class TaskGraph:
 
         Raises NothingReady with the code `nothing_open`, or when the time is up `all_blocked` or `timed_out`.
         """
-        reasons: list[str] = []
+        owner = rules.name(owner, "the owner")
+        rules.ttl(ttl)
+        fit = fit or Fit()
 
-        def attempt() -> list[Task]:
-            try:
-                return [self.claim(owner=owner, ttl=ttl, fit=fit)]
-            except NothingReady as error:
-                if while_open and error.code == "nothing_open":
-                    raise
-                reasons[:] = [error.code]
-                return []
+        def work(tx: TaskWriter) -> Task | None:
+            taken = self._take(tx, owner, ttl, fit)
+            if taken is None and while_open and not any_open(tx):
+                reason = nothing_ready(tx, fit)
+                if reason.code == "nothing_open":
+                    raise reason
+            return taken
 
-        taken = until(self.store, attempt, timeout)
-        if not taken:
-            code = "timed_out" if {*reasons} <= {"nothing_ready_yet", "no_tasks"} else "all_blocked"
+        taken = until(self.store, lambda: self.store.write(work), timeout)
+        if taken is None:
+            reason = self.store.read(lambda tx: nothing_ready(tx, fit)).code
+            code = "timed_out" if reason in ("nothing_ready_yet", "no_tasks") else "all_blocked"
             raise NothingReady(f"nothing became ready within {timeout:g} s", code=code)
-        return taken[0]
+        return taken
 
     def heartbeat(
         self, ref: Ref, *, owner: str | None = None, token: int | None = None, ttl: timedelta = DEFAULT_TTL
@@ -333,11 +333,22 @@ class TaskGraph:
             task, _ = lock_with_dependents(tx, ref)
             if not task.finished:
                 raise ConflictError(f"cannot reopen task {task.id}: it is {task.status}")
-            return self._move(tx, task.id, "pending", force=True)
+            return self._move(tx, task, "pending", force=True)
 
         return self.store.write(work)
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _take(self, tx: TaskWriter, owner: str, ttl: timedelta, fit: Fit) -> Task | None:
+        """Claim the best ready task; None if there is none."""
+        self._give_back(tx, tx.expired(), actor=owner)
+        task = tx.pick(fit)
+        return None if task is None else self._start(tx, task, owner, ttl)
+
+    def _start(self, tx: TaskWriter, task: Task, owner: str, ttl: timedelta) -> Task:
+        lease = Lease(owner=owner, token=task.revision + 1, claimed_at=tx.now, expires_at=tx.now + ttl)
+        started = replace(task, status="in_progress", owner=owner, lease=lease)
+        return self._audit.save(tx, "claim", task, started, actor=owner)
 
     def _update(self, tx: TaskWriter, ref: Ref, edit: dict[str, Any], *, force: bool) -> Task:
         number = find_id(tx, ref)
@@ -360,7 +371,7 @@ class TaskGraph:
         refuse_cycles(tx, [(number, other) for other in add] + [(other, number) for other in add_after])
         if "status" not in edit:
             return find_one(tx, number)
-        return self._move(tx, number, rules.status(edit["status"]), force=force)
+        return self._move(tx, find_one(tx, number), rules.status(edit["status"]), force=force)
 
     def _finish(
         self, ref: Ref, status: Status, note: str | None, *, owner: str | None, token: int | None, force: bool
@@ -374,7 +385,7 @@ class TaskGraph:
             rules.may_act(task, owner=owner, token=token, verb=verb)
             waiting = [other.id for other in dependents if task.id in other.blocked_by]
             actor = owner or (task.lease.owner if task.lease and token is not None else None)
-            done = self._move(tx, task.id, status, note=note, force=force, actor=actor)
+            done = self._move(tx, task, status, note=note, force=force, actor=actor)
             unblocked = [other for other in tx.get(waiting).values() if other.ready]
             return Completion(done, tuple(unblocked))
 
@@ -383,7 +394,7 @@ class TaskGraph:
     def _move(
         self,
         tx: TaskWriter,
-        number: int,
+        task: Task,
         status: Status,
         *,
         note: str | None = None,
@@ -391,7 +402,6 @@ class TaskGraph:
         actor: str | None = None,
     ) -> Task:
         """Change the status. All changes but claims go through here."""
-        task = find_one(tx, number)
         if task.status == status and note is None:
             return task
         if status == "pending":

@@ -11,6 +11,11 @@ from outlive.tasks.refs import Ref, parse_id, unknown
 OPEN_TASKS = TaskQuery(statuses=frozenset({"pending", "in_progress"}))
 
 
+def any_open(tx: TaskReader) -> bool:
+    """Whether a task is not finished. Asks for one of each status: that costs the same however many there are."""
+    return any(tx.find(TaskQuery(statuses=frozenset({status}), limit=1)) for status in OPEN_TASKS.statuses or ())
+
+
 def find_id(tx: TaskReader, ref: Ref) -> int:
     return parse_id(ref, lambda: tx.find(OPEN_TASKS))
 

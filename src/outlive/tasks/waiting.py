@@ -15,6 +15,8 @@ _POLL_SECONDS = 2.0
 def until(store: TaskStore, attempt: Callable[[], T], timeout: float | None) -> T:
     """Repeat `attempt` whenever the store changed or a lease ran out, until it returns something or time is up."""
     deadline = None if timeout is None else time.monotonic() + timeout
+    if result := attempt():
+        return result  # a watch may cost a connection
     with store.watch() as watch:
         while not (result := attempt()):
             pause = _POLL_SECONDS

@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from outlive.config.home import home, trusted
-from outlive.regular import read_regular
+from outlive.regular import read_regular, real_path
 from outlive.tools.frontmatter import frontmatter
 
 FOLDERS = (".outlive/commands", ".claude/commands")
@@ -112,7 +112,7 @@ class CustomCommands:
 
 def _files(folder: Path, within: Path | None) -> list[tuple[str, Path, bytes]]:
     """Name, path and content of the command files in a folder; no link leads out of `within`."""
-    if within is not None and not folder.resolve().is_relative_to(within.resolve()):
+    if within is not None and not real_path(folder).is_relative_to(real_path(within)):
         return []
     found: list[tuple[str, Path, bytes]] = []
     for path in _markdown(folder):

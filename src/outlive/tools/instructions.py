@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from outlive.regular import open_to_read
+from outlive.regular import open_to_read, real_path
 from outlive.secrets import find, shown
 
 FILE_NAMES = ("AGENTS.md", "CLAUDE.md")
@@ -66,7 +66,7 @@ class Instructions:
 def _read(path: Path, room: int) -> tuple[str, str]:
     """The bounded text of a file and its hash."""
     try:
-        with open_to_read(path.resolve()) as file:
+        with open_to_read(real_path(path)) as file:
             raw = file.read(MAX_BYTES_READ)
             unread = os.fstat(file.fileno()).st_size - len(raw)
     except OSError as error:
@@ -99,7 +99,7 @@ def _in(folder: Path, top: Path | None) -> Iterator[Path]:
     """
     known: set[Path] = set()
     for path in (folder / name for name in FILE_NAMES):
-        real = path.resolve()
+        real = real_path(path)
         if path.is_file() and real not in known and (top is None or real.is_relative_to(top)):
             known.add(real)
             yield path

@@ -28,9 +28,10 @@ def schema(kind: Any) -> dict[str, Any]:
     """The JSON schema of an input, as short as it can be: every request carries it.
 
     It has no references, which some servers do not follow, no defaults, and no null: a field that may be null may as
-    well be left out.
+    well be left out. That there are no other fields is checked and not said.
     """
     whole = full_schema(kind)
+    whole.pop("additionalProperties", None)
     whole["properties"] = {name: _short(form) for name, form in whole.get("properties", {}).items()}
     if not whole.get("required"):
         whole.pop("required", None)
@@ -47,10 +48,14 @@ def full_schema(kind: Any) -> dict[str, Any]:
 
 def _short(form: dict[str, Any]) -> dict[str, Any]:
     form = {key: value for key, value in form.items() if key != "default"}
-    kinds = [one for one in form.get("anyOf", ()) if one != {"type": "null"}]
+    if "items" in form:
+        form["items"] = _short(form["items"])
+    kinds = [_short(one) for one in form.pop("anyOf", ()) if one != {"type": "null"}]
     if len(kinds) == 1:
-        return {key: value for key, value in form.items() if key != "anyOf"} | dict(kinds[0])
-    return form | {"anyOf": kinds} if kinds else form
+        return form | kinds[0]
+    if all(one.keys() == {"type"} for one in kinds):
+        return form | ({"type": [one["type"] for one in kinds]} if kinds else {})
+    return form | {"anyOf": kinds}
 
 
 def brief_schema(form: dict[str, Any]) -> dict[str, Any]:

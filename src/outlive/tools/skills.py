@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from outlive.regular import open_to_read
+from outlive.regular import open_to_read, real_path
 from outlive.tools.errors import ToolError
 from outlive.tools.frontmatter import frontmatter
 
@@ -83,9 +83,9 @@ class Skills:
         for place in self._places:
             if not place.is_dir():
                 continue
-            limit = (self.root if place.is_relative_to(self.root) else place).resolve()
+            limit = real_path(self.root if place.is_relative_to(self.root) else place)
             for path in sorted(place.glob("*/SKILL.md")):
-                if path.is_file() and path.resolve().is_relative_to(limit):  # no symlink leads out
+                if path.is_file() and real_path(path).is_relative_to(limit):  # no symlink leads out
                     yield path
 
 
@@ -103,6 +103,6 @@ def _skill(path: Path) -> Skill:
 
 
 def _read(path: Path, most: int) -> str:
-    with open_to_read(path.resolve(), MAX_FILE_BYTES) as file:
+    with open_to_read(real_path(path), MAX_FILE_BYTES) as file:
         raw = file.read(most)
     return raw.decode("utf-8", errors="strict" if len(raw) < most else "ignore")

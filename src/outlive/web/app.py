@@ -13,6 +13,7 @@ from starlette.types import Scope
 
 from outlive import __version__
 from outlive.web.api import problem, route
+from outlive.web.fleet import fleet_routes
 from outlive.web.hub import Hub
 from outlive.web.learn.routes import learn_routes
 from outlive.web.learn.scratch import Scratches
@@ -88,6 +89,7 @@ def make_app(workspaces: Workspaces, hub: Hub) -> Starlette:
             *streams.routes(),
             *session_routes(workspaces, hub),
             *tasks_routes(workspaces),
+            *fleet_routes(workspaces),
             *memory_routes(workspaces),
             *replay_routes(workspaces, Recordings(), runs),
             *learn_routes(scratches, workspaces.run),

@@ -11,6 +11,8 @@ from outlive.stores.logs.protocol import LogStore
 from outlive.stores.memories.protocol import MemoryReader
 from outlive.stores.tasks.protocol import TaskQuery, TaskReader
 from outlive.web.workspaces import ServedWorkspace
+from outlive.work.shared.board import FleetBoard
+from outlive.work.shared.records import WorkerRecord
 
 LOOK_SECONDS = 0.3
 """Between two looks at logs and memories."""
@@ -21,7 +23,7 @@ MOST_WRITERS = 200
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A store that changed: `tasks`, `sessions` or `memories`."""
+    """A store that changed: `tasks`, `sessions`, `memories` or `fleet` (its workers)."""
 
     what: str
     sessions: tuple[str, ...] = ()
@@ -39,6 +41,7 @@ def watch(workspace: ServedWorkspace, stop: threading.Event, send: Callable[[Cha
     looks: dict[str, Callable[[], object]] = {
         "memories": lambda: [store.read(_moment) for store in (stores.memories, stores.user_memories)],
         "tasks": lambda: stores.tasks.read(_newest),
+        "fleet": lambda: _workers(FleetBoard(stores.fleet)),
     }
     seen = {what: look() for what, look in looks.items()}
     send(BEGUN)
@@ -55,6 +58,12 @@ def watch(workspace: ServedWorkspace, stop: threading.Event, send: Callable[[Cha
                     seen[what] = now
                     send(Change(what))
             looked_at = time.monotonic() if tasks_too else looked_at
+
+
+def _workers(board: FleetBoard) -> object:
+    """The workers without their signs of life, of which there are many."""
+    now = board.now()
+    return {name: (each.expires > now, each.drain_by, each.slots) for name, each in board.all(WorkerRecord).items()}
 
 
 class SessionWatch:

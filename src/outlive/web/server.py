@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 
 import uvicorn
 
+from outlive.ending import terminations
 from outlive.errors import ConfigError
 from outlive.web.access import Access
 from outlive.web.app import make_app
@@ -109,7 +110,7 @@ async def _serve(
         server.should_exit = True
 
     loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
+    for name in (signal.SIGINT, *terminations()):
         loop.add_signal_handler(name, leave)
-    loop.call_soon(listening)
+    listening()
     await server.serve(sockets=sockets)

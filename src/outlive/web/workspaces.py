@@ -1,6 +1,7 @@
 """The workspaces that are served, their stores, and threads that may wait for a disk or a database."""
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,8 +14,10 @@ from starlette.requests import Request
 
 from outlive.config import Workspace
 from outlive.config.home import known_projects
+from outlive.errors import OutliveError
 from outlive.memory.memories import Memories
 from outlive.memory.search import Finder
+from outlive.printable import one_line
 from outlive.stores import Stores, open_stores
 from outlive.tasks.graph import TaskGraph
 from outlive.web.api import HttpProblem
@@ -25,6 +28,8 @@ T = TypeVar("T")
 
 THREADS = 8
 ACTOR = "web"
+MAX_PROBLEM_CHARS = 300
+_log = logging.getLogger(__name__)
 
 
 class ServedWorkspace:
@@ -105,10 +110,15 @@ class Workspaces:
 
 
 def workspaces_of_user(current: Workspace, *, everywhere: bool) -> list[ServedWorkspace]:
-    """The current workspace, and with `everywhere` all others in which the user has worked."""
+    """The current workspace, and with `everywhere` all others in which the user has worked. One whose settings cannot
+    be read is named and left out."""
     workspaces = {workspace.id: workspace for workspace in [ServedWorkspace(current)]}
     for project in known_projects() if everywhere else ():
-        workspace = ServedWorkspace(Workspace.find(Path(project)))
+        try:
+            workspace = ServedWorkspace(Workspace.find(Path(project)))
+        except OutliveError as error:
+            _log.warning("left out: %s", one_line(error.message, MAX_PROBLEM_CHARS))
+            continue
         workspaces.setdefault(workspace.id, workspace)
     _name_apart(workspaces.values())
     return list(workspaces.values())

@@ -11,7 +11,7 @@ from outlive.tasks.graph import TaskGraph
 from outlive.tasks.refs import Ref
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.budgets import KINDS
-from outlive.work.shared.records import PERSON, FleetBudget, TaskRun, WorkerRecord
+from outlive.work.shared.records import ATTACHED, PERSON, FleetBudget, TaskRun, WorkerRecord
 
 
 class UnknownWorker(OutliveError):
@@ -40,6 +40,9 @@ class FleetControl:
 
     def cancel(self, ref: Ref, reason: str | None = None) -> Task:
         """Cancel a task; the worker that has it is told at once."""
+        task = self.graph.get(ref)
+        if task.finished:
+            raise ConflictError(f"task {task.id} is {task.status} already")
         return self.graph.cancel(ref, reason=reason).task
 
     def answer(self, ref: Ref, text: str) -> Task:
@@ -90,7 +93,7 @@ class FleetControl:
             task = self.graph.hold(task.id, owner=owner, token=task.lease.token, reason="taken over")
         else:
             task = self.graph.update(task.id, owner=owner)
-        self._change(task, worker=owner, machine=machine, token=task.revision, phase="attached", question="")
+        self._change(task, worker=owner, machine=machine, token=task.revision, phase=ATTACHED, question="")
         return task
 
     def give_back(self, task: Task, **fields: object) -> Task:

@@ -9,7 +9,16 @@ from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import TaskGraph
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.budgets import today
-from outlive.work.shared.records import PERSON, DailySpending, FleetBudget, Pace, Schedule, TaskRun, WorkerRecord
+from outlive.work.shared.records import (
+    ATTACHED,
+    PERSON,
+    DailySpending,
+    FleetBudget,
+    Pace,
+    Schedule,
+    TaskRun,
+    WorkerRecord,
+)
 
 MAX_READY = 1000
 """Ready tasks that are looked at for the oldest one."""
@@ -29,7 +38,7 @@ class WorkerView(Struct, frozen=True):
 
 
 class TaskView(Struct, frozen=True):
-    """A task that was claimed, with what is known of the work on it."""
+    """A task that was claimed, or that a person has taken over, with what is known of the work on it."""
 
     id: int
     subject: str
@@ -96,12 +105,13 @@ def overview(graph: TaskGraph, board: FleetBoard) -> FleetOverview:
     ready, expired = graph.store.read(lambda tx: (tx.ready(limit=MAX_READY), tuple(tx.expired())))
     pending = graph.count(TaskQuery(statuses=frozenset({"pending"})))
     blocked = graph.count(TaskQuery(statuses=frozenset({"pending"}), blocked=True))
-    working = tuple(_task(task, runs.get(task.id, TaskRun()), now) for task in held if task.lease)
+    known = [(task, runs.get(task.id, TaskRun())) for task in held]
+    working = tuple(_task(task, run, now) for task, run in known if task.lease or run.phase == ATTACHED)
     return FleetOverview(
         at=now,
         workers=tuple(_workers(board, working, now)),
         working=working,
-        waiting=tuple(_question(task, runs.get(task.id, TaskRun())) for task in held if task.owner == PERSON),
+        waiting=tuple(_question(task, run) for task, run in known if task.owner == PERSON),
         ready=pending - blocked,
         blocked=blocked,
         oldest_ready_seconds=max(((now - task.created_at).total_seconds() for task in ready), default=None),
@@ -132,7 +142,7 @@ def _workers(board: FleetBoard, working: tuple[TaskView, ...], now: datetime) ->
 
 def _task(task: Task, run: TaskRun, now: datetime) -> TaskView:
     lease = task.lease
-    ours = lease is not None and run.token == lease.token
+    ours = lease is None or run.token == lease.token
     return TaskView(
         id=task.id,
         subject=task.subject,

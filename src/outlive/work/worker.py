@@ -32,6 +32,8 @@ FIRST_PAUSE, MAX_PAUSE = 2.0, 120.0
 """Seconds without claims after the model or the remote did not answer."""
 OUTSIDE = ("model", "remote")
 """Endings that are no fault of the task: the next task would meet the same."""
+FORGET_AFTER = timedelta(days=1)
+"""A worker that was killed is shown for this long."""
 REAP_SECONDS = 3600.0
 THREADS, THREADS_PER_SLOT = 8, 8
 """At most; they are made when they are needed."""
@@ -111,14 +113,19 @@ class Worker:
                 attempt = Attempt(parts, task)
                 parts.log.say("claimed", task=task.id, subject=task.subject)
                 self._running[asyncio.ensure_future(attempt.run())] = attempt
-            elif parts.options.until_empty and not self._running and (ended := await in_thread(self._is_over)):
-                return ended
+            elif not self._running:
+                if parts.budget.exceeded():
+                    return "budget"
+                if parts.options.until_empty and (ended := await in_thread(self._is_over)):
+                    return ended
 
     async def _claim(self) -> Task | None:
         """Claim a task; waits a while for one. None if there is none."""
         try:
             patience = 0.0 if self.parts.options.until_empty and not self._running else WAIT_SECONDS
             return await in_thread(until, self.parts.graph.store, self._take_or_leave, patience)
+        except NothingReady:  # it was asked to end meanwhile
+            return None
         except OutliveError as error:
             self.parts.log.say("store_failed", text=str(error))
             self._rest()
@@ -216,7 +223,7 @@ class Worker:
         def work(old: WorkerRecord | None, now: datetime) -> WorkerRecord:
             if old is not None and old.expires > now:
                 raise ConfigError(
-                    f"a worker called {options.owner!r} runs on {old.machine} (process {old.pid})",
+                    f"a worker called {options.owner!r} runs on {old.machine.partition('/')[0]} (process {old.pid})",
                     hint=f"choose another owner, or wait until {old.expires:%H:%M:%S} if it was killed",
                 )
             return WorkerRecord(
@@ -230,7 +237,27 @@ class Worker:
             )
 
         parts.board.change(WorkerRecord, options.owner, work, announce=True)
-        parts.log.say("started", slots=options.slots, branch=parts.repository.branch, remote=parts.repository.remote)
+        self._forget_the_gone()
+        repository, mode = parts.repository, options.agent.mode
+        parts.log.say(
+            "started",
+            slots=options.slots,
+            branch=repository.branch,
+            remote=repository.remote,
+            model=parts.model.name,
+            mode=mode,
+        )
+
+    def _forget_the_gone(self) -> None:
+        """Remove the records of workers that were killed long ago."""
+
+        def work(old: WorkerRecord | None, now: datetime) -> WorkerRecord | None:
+            return old if old is not None and now - old.expires < FORGET_AFTER else None
+
+        now = self.parts.board.now()
+        for name, each in self.parts.board.all(WorkerRecord).items():
+            if now - each.expires >= FORGET_AFTER:
+                self.parts.board.change(WorkerRecord, name, work)
 
     def _sign_off(self) -> None:
         self.parts.board.change(WorkerRecord, self.parts.options.owner, lambda _old, _now: None, announce=True)
@@ -301,6 +328,8 @@ class Worker:
                 return
             if task.status == "cancelled":
                 ending = TaskCancelled("cancelled", task.result or "")
+            elif task.owner != self.parts.options.owner:
+                ending = LeaseLost("lost", f"{task.owner} has the task now" if task.owner else why)
         attempt.stop(ending)
 
     def _gauges(self) -> dict[str, float]:

@@ -5,11 +5,13 @@ import pty
 import select
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.cli.chat.test_terminal import PATIENCE
+from tests.cli.chat.test_terminal import PATIENCE, transcript
 from tests.engines import ROOT, worker_environment
 
 
@@ -61,80 +63,95 @@ def test_a_sink_that_cannot_show_everything_gets_what_it_can(tmp_path: Path) -> 
     assert b"First." in run.stdout
 
 
-def test_a_dumb_terminal_gets_lines_and_can_answer(tmp_path: Path) -> None:
+class Lines:
+    """A scene at a terminal on which nothing is drawn."""
+
+    def __init__(self, master: int, process: "subprocess.Popen[bytes]") -> None:
+        self.master = master
+        self.process = process
+        self.seen = b""
+
+    def until(self, text: str) -> None:
+        while text.encode() not in self.seen:
+            if not select.select([self.master], [], [], PATIENCE)[0]:
+                self.process.kill()
+                pytest.fail(f"waited in vain for {text!r} after {self.seen!r}")
+            self.seen += os.read(self.master, 4096)
+
+    def type(self, line: str) -> None:
+        os.write(self.master, f"{line}\n".encode())
+
+    def leave(self) -> None:
+        os.write(self.master, b"\x04")
+        assert self.process.wait(timeout=300) == 0
+
+
+@contextmanager
+def lines_of(scene: str, folder: Path, **more: str) -> Iterator[Lines]:
     master, slave = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.cli.chat.scenes", "asking", str(tmp_path)],
+        [sys.executable, "-m", "tests.cli.chat.scenes", scene, str(folder)],
         stdin=slave,
         stdout=slave,
         stderr=slave,
         cwd=ROOT,
-        env={**worker_environment(), "TERM": "dumb"},
+        env={**worker_environment(), **more},
         start_new_session=True,
     ) as process:
         os.close(slave)
-        seen = b""
-
-        def until(text: bytes) -> None:
-            nonlocal seen
-            while text not in seen:
-                assert select.select([master], [], [], PATIENCE)[0], f"waited in vain for {text!r} after {seen!r}"
-                seen += os.read(master, 4096)
-
-        until(b"> ")
-        os.write(master, b"do it\n")
-        until(b"a for always bash")
-        os.write(master, b"y\n")
-        until(b"a for always edit_file")
-        os.write(master, b"not this one\n")
-        until(b"All done.")
-        os.write(master, b"\x04")
-        assert process.wait(timeout=300) == 0
+        yield Lines(master, process)
     os.close(master)
-    assert b"\x1b" not in seen
-    assert b"the user said no: not this one" in seen
+
+
+def test_a_dumb_terminal_gets_lines_and_can_answer(tmp_path: Path) -> None:
+    with lines_of("asking", tmp_path, TERM="dumb") as shown:
+        shown.until("> ")
+        shown.type("do it")
+        shown.until("a for always bash")
+        shown.type("y")
+        shown.until("a for always edit_file")
+        shown.type("not this one")
+        shown.until("All done.")
+        shown.leave()
+    assert b"\x1b" not in shown.seen
+    assert b"the user said no: not this one" in shown.seen
     assert (tmp_path / "allowed.txt").exists()
 
 
 def test_plain_mode_at_a_terminal_says_everything_in_lines_of_words(tmp_path: Path) -> None:
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.cli.chat.scenes", "asking", str(tmp_path)],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        cwd=ROOT,
-        env={**worker_environment(), "TERM": "xterm-256color", "SCENE_TERMINAL": "plain = true"},
-        start_new_session=True,
-    ) as process:
-        os.close(slave)
-        seen = b""
-
-        def until(text: str) -> None:
-            nonlocal seen
-            while text.encode() not in seen:
-                if not select.select([master], [], [], PATIENCE)[0]:
-                    process.kill()
-                    pytest.fail(f"waited in vain for {text!r} after {seen!r}")
-                seen += os.read(master, 4096)
-
-        until("> ")
-        os.write(master, b"/mode\n")
-        until("4. bypass, asks nothing")
-        os.write(master, b"1\n")
-        until("> ")
-        os.write(master, b"do it\n")
-        until(
+    with lines_of("asking", tmp_path, TERM="xterm-256color", SCENE_TERMINAL="plain = true") as shown:
+        shown.until("> ")
+        shown.type("/mode")
+        shown.until("4. bypass, asks nothing")
+        shown.type("1")
+        shown.until("> ")
+        shown.type("do it")
+        shown.until(
             "permission needed: bash echo allowed > allowed.txt\r\n  type y for yes, n for no, and why, a for always"
         )
-        os.write(master, b"y\n")
-        until("tool: bash echo allowed > allowed.txt done")
-        until("permission needed: edit_file parser.py")
-        os.write(master, b"not this one\n")
-        until("tool: edit_file parser.py failed")
-        until("All done.")
-        os.write(master, b"\x04")
-        assert process.wait(timeout=300) == 0
-    os.close(master)
-    assert b"\x1b" not in seen
-    assert not [mark for mark in "\u25cf\u2713\u2717\u280b" if mark.encode() in seen]
+        shown.type("y")
+        shown.until("tool: bash echo allowed > allowed.txt done")
+        shown.until("permission needed: edit_file parser.py")
+        shown.type("not this one")
+        shown.until("tool: edit_file parser.py failed")
+        shown.until("All done.")
+        shown.leave()
+    assert b"\x1b" not in shown.seen
+    assert not [mark for mark in "\u25cf\u2713\u2717\u280b" if mark.encode() in shown.seen]
+
+
+def test_a_command_typed_while_the_agent_works_is_obeyed_and_never_told_the_model(tmp_path: Path) -> None:
+    with lines_of("short", tmp_path, TERM="dumb") as shown:
+        shown.until("> ")
+        shown.type("wait for it")
+        shown.type("/cost")
+        shown.until("requests")
+        shown.type("/cots")
+        shown.until("there is no /cots")
+        shown.type("and this")
+        shown.until("queued")
+        shown.until("I heard both.")
+        shown.leave()
+    log = transcript(tmp_path)
+    assert "and this" in log
+    assert "/co" not in log

@@ -107,6 +107,31 @@ def test_a_failed_call_says_why_with_its_last_lines() -> None:
     assert reader.lines[-2:] == ["    error: no", "    … 6 more lines (ctrl+o)"]
 
 
+def test_a_check_that_fails_after_edits_is_shown_with_them_until_it_passes() -> None:
+    reader = Reader()
+
+    def edited(new: str) -> None:
+        reader.called(ToolCall("e", "edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": new}))
+        reader.event(ToolFinished, call_id="e", text="edited", seconds=0.1)
+
+    def ran(command: str, exit_code: int) -> list[str]:
+        reader.lines.clear()
+        reader.called(bash(command))
+        reader.event(ToolFinished, call_id="1", text="…", exit_code=exit_code, seconds=0.1)
+        return [line.strip() for line in reader.lines]
+
+    assert "changed since it last passed:" not in ran("pytest -q", 1)
+    edited("x = 2")
+    assert "+x = 2" not in ran("ls nothing", 1)
+    assert ran("cd a && pytest -q", 1)[-4:] == ["changed since it last passed:", "a.py", "-x = 1", "+x = 2"]
+    assert "+x = 2" not in ran("pytest -q", 1), "nothing changed since it was shown"
+    edited("x = 3")
+    assert {"+x = 2", "+x = 3"} <= {*ran("pytest -q", 1)}
+    assert "+x = 3" not in ran("pytest -q", 0)
+    edited("x = 4")
+    assert not {"+x = 2", "+x = 3"} & {*ran("pytest -q", 1)}
+
+
 def test_an_edit_is_shown_as_a_diff() -> None:
     reader = Reader()
     reader.called(

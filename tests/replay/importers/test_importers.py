@@ -18,6 +18,7 @@ from outlive.replay.importers import ImportRefused, Recording, read_recording
 from outlive.replay.importers.attachments import _TEXTS
 from outlive.replay.importers.claude_code import read as read_claude
 from outlive.replay.importers.lines import TranscriptLine, read_lines
+from outlive.replay.rescue import rescued
 from outlive.stores.logs.files import FileLogStore
 from tests.talk import Ticks, talk
 
@@ -494,6 +495,22 @@ def test_a_refusal_names_file_and_line(tmp_path: Path, content: bytes, reason: s
         read_recording(path)
     assert str(path) in str(refusal.value)
     assert reason in str(refusal.value)
+
+
+@pytest.mark.parametrize("levels", [200, 700, 10_000])
+@pytest.mark.parametrize("half", ["", ', "half": "\\ud800"'])
+def test_a_line_that_is_nested_too_deeply_is_left_out(tmp_path: Path, levels: int, half: str) -> None:
+    path = tmp_path / "x.jsonl"
+    said = {"type": "user", "uuid": "1", "sessionId": "s", "message": {"role": "user", "content": "Go."}}
+    call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls", "more": 0}}
+    answer: dict[str, Any] = {"type": "assistant", "uuid": "2", "parentUuid": "1", "sessionId": "s"}
+    answer["message"] = {"role": "assistant", "content": [call]}
+    nested = json.dumps(answer).replace(' "more": 0', f' "more": {"[" * levels}{"]" * levels}{half}')
+    path.write_text(f"{json.dumps(said)}\n{nested}\n")
+    recording = read_recording(path)
+    assert len(recording.messages) == 1
+    assert any("nested too deeply" in text for text in recording.skipped)
+    assert rescued(recording).requests == ("Go.",)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

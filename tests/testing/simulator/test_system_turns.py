@@ -229,3 +229,67 @@ def test_cleared_messages_do_not_use_up_the_lookback(sim: Simulator) -> None:
     for _ in range(9):
         first += [once, assistant(HUNDRED), user(HUNDRED)]
     assert cost(sim, *first[:-1], marked(HUNDRED)) == (0, 1800, 2000)
+
+
+# -- tools that come and go
+
+TOOL_CHANGES, INLINE_TOOLS = "mid-conversation-tool-changes-2026-07-01", "inline-tools-2026-09-15"
+OTHER_TOOL: Any = {**TOOL, "name": "grep"}
+
+
+def removed(name: str) -> dict[str, Any]:
+    return {"type": "tool_removal", "tool": {"type": "tool_reference", "name": name}}
+
+
+def added(tool: str | dict[str, Any]) -> dict[str, Any]:
+    known = {"type": "tool_reference", "name": tool}
+    return {
+        "type": "tool_addition",
+        "tool": known if isinstance(tool, str) else {"type": "tool_definition", "definition": tool},
+    }
+
+
+def changing(*blocks: dict[str, Any]) -> dict[str, Any]:
+    return claude(user("x"), system(list(blocks)), tools=[TOOL])
+
+
+@pytest.mark.parametrize(
+    ("blocks", "betas", "offered"),
+    [
+        ([removed("bash")], TOOL_CHANGES, []),
+        ([removed("bash"), added("bash")], TOOL_CHANGES, ["bash"]),
+        ([added(OTHER_TOOL)], f"{TOOL_CHANGES},{INLINE_TOOLS}", ["bash", "grep"]),
+        ([text("y"), added(OTHER_TOOL), removed("grep")], INLINE_TOOLS, ["bash"]),
+    ],
+)
+def test_tools_come_and_go_by_blocks(
+    sim: Simulator, blocks: list[dict[str, Any]], betas: str, offered: list[str]
+) -> None:
+    assert ask_claude(sim, changing(*blocks), beta=betas).status == 200
+    assert list(sim.requests[-1].tools) == offered
+
+
+@pytest.mark.parametrize(
+    ("blocks", "betas", "words"),
+    [
+        ([removed("bash")], "", "messages.1.content.0: `tool_removal` blocks require the"),
+        ([added(OTHER_TOOL)], TOOL_CHANGES, "messages.1.content.0.tool_addition.tool: `tool_definition` requires"),
+        ([removed("grep")], TOOL_CHANGES, "messages.1.content.0.tool_removal.tool.name: Tool 'grep' not found"),
+        (
+            [{"type": "tool_removal", "tool": added(OTHER_TOOL)["tool"]}],
+            INLINE_TOOLS,
+            "messages.1.content.0.tool_removal.tool.type: Input should be 'tool_reference'",
+        ),
+        ([added({"name": "a b"})], INLINE_TOOLS, "tools.0.custom"),
+    ],
+)
+def test_a_change_that_cannot_be_is_refused(
+    sim: Simulator, blocks: list[dict[str, Any]], betas: str, words: str
+) -> None:
+    assert ask_claude(sim, changing(*blocks), beta=betas).error["message"].startswith(words)
+
+
+def test_only_the_system_changes_tools(sim: Simulator) -> None:
+    body = claude(user(removed("bash")), tools=[TOOL])
+    words = "messages.0.content.0: `tool_removal` blocks can only be in `system` messages"
+    assert ask_claude(sim, body, beta=TOOL_CHANGES).error["message"] == words

@@ -17,6 +17,7 @@ from outlive.agent.spending import Spending
 from outlive.cli.flags import allowing, shown, with_flag
 from outlive.cli.output import OutputFailed, done
 from outlive.context.log.history import LEARNED, MEMORY_NOTICE
+from outlive.ending import terminations
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Denial, Event, Noted, ToolFinished, encode
 from outlive.messages import Text, call_label, tool_calls
@@ -168,7 +169,7 @@ def _interruptible(agent: Runtime) -> None:
             os._exit(EXIT_CODES["interrupted"])  # the second signal, or during close(): the log is on disk
         agent.interrupt()
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, *terminations()):
         loop.add_signal_handler(number, stop)
 
 

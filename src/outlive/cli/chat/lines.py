@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
-from outlive.cli.chat.entering import enter, kind_of
+from outlive.cli.chat.entering import enter, is_said, kind_of
 from outlive.cli.chat.picker import PickerRow
 from outlive.cli.chat.picker.by_line import pick_by_line
 from outlive.cli.chat.question import asked_in_words, preview
@@ -20,6 +20,7 @@ from outlive.cli.chat.render.item import Item, Rhythm
 from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.render.wording import in_words
 from outlive.cli.chat.talk import ChatSetup, Talk
+from outlive.ending import terminations
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
 
@@ -50,7 +51,7 @@ class LineChat:
         """Talk until the input ends or the user leaves; returns 1 if the last run failed."""
         await self.talk.open(session)
         loop = asyncio.get_running_loop()
-        handled = {signal.SIGINT: self._stop, signal.SIGTERM: self._leave, signal.SIGHUP: self._leave}
+        handled = {signal.SIGINT: self._stop, **dict.fromkeys(terminations(), self._leave)}
         for number, handle in handled.items():
             loop.add_signal_handler(number, handle)
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
@@ -103,11 +104,11 @@ class LineChat:
             elif self._answer is not None:
                 self._answer.set_result(line.strip())
                 self._answer = None
-            elif kind_of(line.strip()) == "shell":
-                self.talk.shell(line.strip())
-            elif line.strip():
-                self.talk.say(line.strip())
-                self.talk.note("queued")
+            elif words := line.strip():
+                kind = kind_of(words)
+                await enter(self.talk, words, kind)
+                if is_said(self.talk, words, kind):
+                    self.talk.note("queued")
 
     async def _next(self) -> str | None:
         """Return the next prompt; a `\\` at the end of a line continues it on the next."""

@@ -1,5 +1,6 @@
 """`outlive fleet`: what workers do, and what a person tells them."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -24,7 +25,7 @@ from outlive.work.overview import overview
 from outlive.work.reaper import task_worktrees
 from outlive.work.settings import worktrees_folder
 from outlive.work.shared.board import FleetBoard
-from outlive.work.shared.records import TaskRun
+from outlive.work.shared.records import OVER, TaskRun
 from outlive.work.shared.schedules import end_schedule, repeat
 
 
@@ -58,7 +59,7 @@ def fleet(ctx: click.Context, /, store: str | None, as_json: bool) -> None:
         return
     with opened(store) as control:
         found = overview(control.graph, control.board)
-    print_json(found) if as_json else echo(picture(found))
+    print_json(found) if as_json else echo(picture(found, shutil.get_terminal_size((100, 40)).columns))
 
 
 @command()
@@ -180,7 +181,7 @@ def worktrees(control: FleetControl, as_json: bool) -> None:
             "session": run.session,
         }
         for number, run in sorted(runs.items())
-        if run.phase != "done" or Path(run.worktree).is_dir()
+        if run.phase not in OVER or Path(run.worktree).is_dir()
     ]
     known = {row["path"] for row in rows}
     rows += [
@@ -190,8 +191,9 @@ def worktrees(control: FleetControl, as_json: bool) -> None:
         if str(tree.path) not in known
     ]
     lines = [
-        f"#{row['task']}  {row['path']}  {row['machine']}  {row['phase'] or 'between attempts'}"
+        f"#{row['task']}  {row['phase'] or 'between attempts'}  {row['machine']}"
         f"  {'here' if row['here'] else 'not on this machine'}  stored {str(row['stored'])[:10] or 'nothing'}"
+        f"\n    {row['path']}"
         for row in rows
     ]
     answer_with(rows, "\n".join(lines) or "no worktrees", as_json=as_json)

@@ -1,36 +1,38 @@
 """The overview of a fleet as text."""
 
+import textwrap
 from collections.abc import Iterator
 
 import click
 
 from outlive.cli.chat.words import duration
-from outlive.printable import one_line
-from outlive.work.overview import FleetOverview, TaskView, WorkerView
+from outlive.printable import clean, one_line
+from outlive.work.overview import FleetOverview, QuestionView, TaskView, WorkerView
 
-_COLUMNS = 100
-
-
-def picture(found: FleetOverview) -> str:
-    """What `outlive fleet` prints."""
-    return "\n".join(_lines(found))
+_LEAST_SUBJECT = 16
+"""Columns that a subject has, however long the rest of its line is."""
+_QUESTION_LINES = 12
+_INDENT = " " * 6
 
 
-def _lines(found: FleetOverview) -> Iterator[str]:
+def picture(found: FleetOverview, columns: int) -> str:
+    """What `outlive fleet` prints, in so many columns."""
+    return "\n".join(_lines(found, columns))
+
+
+def _lines(found: FleetOverview, columns: int) -> Iterator[str]:
     yield click.style("Workers", bold=True)
     yield from map(_worker, found.workers)
     if not found.workers:
         yield click.style("  none; start one with: outlive work", dim=True)
     if found.working:
         yield click.style("In work", bold=True)
-        for task in found.working:
-            yield from _task(task)
+    for task in found.working:
+        yield from _task(task, columns)
     if found.waiting:
         yield click.style("Waiting for you", bold=True)
     for question in found.waiting:
-        yield f"  #{question.id} {one_line(question.subject, 60)}"
-        yield click.style(f"      {one_line(question.question, _COLUMNS)}", fg="yellow")
-        yield click.style(f"      outlive fleet answer {question.id} TEXT", dim=True)
+        yield from _question(question, columns)
     yield click.style("Queue", bold=True)
     oldest = found.oldest_ready_seconds
     age = f", the oldest for {duration(oldest)}" if oldest is not None else ""
@@ -45,9 +47,11 @@ def _lines(found: FleetOverview) -> Iterator[str]:
         yield f"  budget {name}: ${dollars:.2f}"
     for provider, interval in found.slowed.items():
         yield click.style(f"  {provider} asked to slow down: a request every {interval:.2g} s", fg="yellow")
+    if found.schedules:
+        yield click.style("Schedules", bold=True)
     for plan in found.schedules:
         due = f"every {duration(plan.seconds)}, next {plan.due:%Y-%m-%d %H:%M} UTC"
-        yield f"  #{plan.id} {one_line(plan.subject, 50)}: {due}"
+        yield f"{_subject(plan.id, plan.subject, columns - len(due) - 2)}: {due}"
 
 
 def _worker(each: WorkerView) -> str:
@@ -58,12 +62,37 @@ def _worker(each: WorkerView) -> str:
     return f"  {each.name}  {where}  {each.busy}/{each.slots} slots  {state}"
 
 
-def _task(task: TaskView) -> Iterator[str]:
-    left = task.seconds_left or 0.0
-    clock = f"lease {duration(left)}" if left >= 0 else click.style(f"lease ran out {duration(-left)} ago", fg="red")
-    spent = f"${task.dollars:.2f}" if task.dollars else f"{task.requests} requests"
+def _task(task: TaskView, columns: int) -> Iterator[str]:
     attempt = f", attempt {task.attempts}" if task.attempts > 1 else ""
-    head = f"  #{task.id} {one_line(task.subject, 50)}"
-    yield f"{head}  {task.worker}  {task.phase or 'claimed'}  {duration(task.seconds)}{attempt}  {clock}  {spent}"
+    parts = [task.worker, task.phase or "claimed", f"{duration(task.seconds)}{attempt}" if task.seconds else ""]
+    late = False
+    if task.seconds_left is not None:
+        late = task.seconds_left < 0
+        parts.append(f"lease {'ran out ' * late}{duration(abs(task.seconds_left))}{' ago' * late}")
+    if task.requests:
+        parts.append(f"${task.dollars:.2f}" if task.dollars else f"{task.requests} requests")
+    rest = "  ".join(filter(None, parts))
+    head = _subject(task.id, task.subject, columns - len(rest) - 2)
+    yield f"{head}  {click.style(rest, fg='red') if late else rest}"
     if task.activity:
-        yield click.style(f"      {one_line(task.activity, _COLUMNS)}", dim=True)
+        yield click.style(f"{_INDENT}{one_line(task.activity, columns - len(_INDENT))}", dim=True)
+
+
+def _question(question: QuestionView, columns: int) -> Iterator[str]:
+    yield _subject(question.id, question.subject, columns)
+    lines = [
+        line
+        for paragraph in clean(question.question).splitlines()
+        for line in textwrap.wrap(paragraph, columns, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    ]
+    for line in lines[:_QUESTION_LINES]:
+        yield click.style(line, fg="yellow")
+    if len(lines) > _QUESTION_LINES:
+        yield click.style(f"{_INDENT}… (all of it: outlive fleet --json)", dim=True)
+    again = "" if question.why == "asks" else f", or: outlive fleet retry {question.id}"
+    yield click.style(f"{_INDENT}outlive fleet answer {question.id} TEXT{again}", dim=True)
+
+
+def _subject(number: int, subject: str, columns: int) -> str:
+    head = f"  #{number} "
+    return head + one_line(subject, max(_LEAST_SUBJECT, columns - len(head)))

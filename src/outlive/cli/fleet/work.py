@@ -17,6 +17,11 @@ from outlive.options import agent_options
 
 EXIT_CODES = {"drained": 0, "empty": 0, "stuck": 5, "budget": 6}
 """How a worker ends."""
+ABOUT = {
+    "stuck": "what is left waits for a person, or is not for this worker: outlive fleet",
+    "budget": "the budget is spent: outlive fleet budget",
+}
+"""What is worth saying of that."""
 
 
 @click.command()
@@ -55,8 +60,8 @@ def work(
       outlive work --store postgresql://team@db/work --owner build-7 --capability gpu
 
     \b
-    Exit codes: 0 drained, or nothing is left to do; 1 refused; 2 wrong usage; with --until-empty also 5 what is left
-    waits for a person or does not fit this worker, 6 the budget is spent.
+    Exit codes: 0 drained, or nothing is left to do; 1 refused; 2 wrong usage; 6 its budget is spent. With
+    --until-empty also 5 what is left waits for a person or does not fit this worker, 6 the fleet's budget is spent.
     """
     from outlive.work.log_lines import WorkLog
     from outlive.work.metrics import serve_metrics
@@ -74,7 +79,8 @@ def work(
         if metrics:
             stack.callback(serve_metrics(parts.metrics, metrics))
         ended = asyncio.run(_run(parts))
-    log.say("ended_work", why=ended, dollars=f"{parts.budget.spent:.4f}" if parts.budget.spent else "")
+    spent = parts.budget.spent
+    log.say("ended_work", why=ended, text=ABOUT.get(ended), dollars=f"{spent:.4f}" if spent else "")
     sys.exit(EXIT_CODES[ended])
 
 

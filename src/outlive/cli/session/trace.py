@@ -9,10 +9,12 @@ from urllib.parse import urlsplit
 import click
 
 from outlive import __version__
+from outlive.agent.log.masking import masked
 from outlive.cli.echo import echo, print_json
 from outlive.cli.session.common import command, say_damage, session_argument
 from outlive.errors import ConfigError
 from outlive.replay.spans import TraceSpan, spans
+from outlive.secrets import mask
 from outlive.stores.logs.protocol import LogStore
 from outlive.stores.logs.reading import full_log
 
@@ -58,7 +60,8 @@ def trace(
     """
     log = full_log(store, session)
     say_damage(log.damage)
-    found = list(spans(session, log.events, content=content))
+    events = (masked(event, mask) for event in log.events) if content else log.events
+    found = list(spans(session, events, content=content))
     if not dry_run:
         _send(found, endpoint, _parsed(headers))
     if as_json:

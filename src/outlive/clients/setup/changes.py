@@ -11,16 +11,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from outlive.clients.hook import remove_traces_of_hooks
 from outlive.config.home import home
 from outlive.errors import OutliveError
 from outlive.private import make_private
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
 """Bytes of a settings file."""
-
-
 LONG = 80
 """Lines of a new file that are shown."""
+WithoutOurs = Callable[[Path, bytes], bytes | None]
+"""A file without our entries; None if nothing is left of it."""
 
 
 class SetupRefused(OutliveError):
@@ -72,14 +73,19 @@ def applied_before(client: str) -> list[SetupChange]:
     return [SetupChange(Path(row["path"]), _bytes(row["before"]), _bytes(row["after"])) for row in rows]
 
 
-def applied(client: str, changes: Sequence[SetupChange]) -> None:
-    """Write the changes. The journal comes first, so that whatever was written can be undone."""
+def applied(client: str, changes: Sequence[SetupChange], without: WithoutOurs) -> None:
+    """Write the changes. The journal comes first, so that whatever was written can be undone.
+
+    A file that was edited since the last time: to undo it is to take out our entries, which keeps the edits.
+    """
     journal = _journal(client)
     known = {change.path: change for change in applied_before(client)}
     folders = set(_folders(client)) | set(_missing(journal.parent))
     for change in changes:
-        first = known.get(change.path)
-        known[change.path] = SetupChange(change.path, first.before if first else change.before, change.after)
+        first, before = known.get(change.path), change.before
+        if first is not None and before is not None:
+            before = first.before if before == first.after else without(change.path, before)
+        known[change.path] = SetupChange(change.path, before, change.after)
         folders.update(_missing(change.path.parent))
     rows = [{"path": str(c.path), "before": _text(c.before), "after": _text(c.after)} for c in known.values()]
     form = {"version": 1, "files": rows, "folders": sorted(map(str, folders))}
@@ -89,12 +95,12 @@ def applied(client: str, changes: Sequence[SetupChange]) -> None:
         _put(change.path, change.after)
 
 
-def undo_changes(client: str, without: Callable[[Path, bytes], bytes | None]) -> list[SetupChange]:
+def undo_changes(client: str, without: WithoutOurs) -> list[SetupChange]:
     """The changes that undo a setup. From a file that was edited since, `without` removes only our entries."""
     found = []
     for change in applied_before(client):
         now = read(change.path)
-        if now is None:
+        if now in (None, change.before):  # the user removed it, or the setup was interrupted
             continue
         after = change.before if now == change.after else without(change.path, now)
         if after != now:
@@ -103,15 +109,24 @@ def undo_changes(client: str, without: Callable[[Path, bytes], bytes | None]) ->
 
 
 def undone(client: str, changes: Iterable[SetupChange]) -> None:
-    """Write the changes that undo a setup, and remove the folders made for it if they are empty."""
+    """Write the changes that undo a setup, and remove the folders made for it if they are empty.
+
+    A folder that another client uses by now is removed with that one.
+    """
     for change in changes:
         _put(change.path, change.after)
     folders = _folders(client)
     journal = _journal(client)
     journal.unlink(missing_ok=True)
+    if not any(journal.parent.glob("*.json")):
+        remove_traces_of_hooks()
     for folder in (journal.parent, *sorted(folders, reverse=True)):
         with suppress(OSError):
             folder.rmdir()
+    if other := next(journal.parent.glob("*.json"), None):
+        form = json.loads(other.read_bytes())
+        left = {str(folder) for folder in folders if folder.exists()}
+        _put(other, json.dumps(form | {"folders": sorted({*form["folders"], *left})}).encode())
 
 
 def _put(path: Path, data: bytes | None, mode: int = 0o644) -> None:

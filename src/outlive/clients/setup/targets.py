@@ -56,7 +56,7 @@ class Target(Struct, frozen=True):
     def without(self, path: Path, data: bytes) -> bytes | None:
         """An edited file without our entries."""
         if path.suffix == ".toml":
-            return without_toml(data)
+            return without_toml(path, data)
         merged = self.files(self.folder()).get(path)
         ours = getattr(merged, "ours", None)
         return without_json(path, data, ours) if ours is not None else None
@@ -107,7 +107,7 @@ def _claude_code(folder: Path) -> Files:
         if path.name in ("hooks.json", ".mcp.json"):
             form = _started(json.loads(data))
             if path.name == "hooks.json" and find_spec("mcp") is not None:
-                form["hooks"]["PostToolUse"][0]["hooks"] = [_call_of_server()]
+                form["hooks"]["PostToolUse"][0]["hooks"] = [_call_of_server("plugin:outlive:outlive")]
             data = _pretty(form)
         files[folder / "skills" / "outlive" / path.relative_to(plugin)] = _own(data)
     return files
@@ -125,14 +125,14 @@ def _started(form: Any) -> Any:
     return {key: _started(value) for key, value in form.items()}
 
 
-def _call_of_server() -> dict[str, Any]:
+def _call_of_server(server: str) -> dict[str, Any]:
     """A hook that calls our MCP server, which runs anyway: a process for each result would take several times as
     long."""
     names = ("session_id", "transcript_path", "cwd", "tool_name", "tool_use_id", "tool_input", "tool_response")
     given = {name: f"${{{name}}}" for name in names}
     return {
         "type": "mcp_tool",
-        "server": "plugin:outlive:outlive",
+        "server": server,
         "tool": KEEP_RESULT,
         "input": given,
         "timeout": 10,
@@ -159,10 +159,15 @@ def _line(client: str) -> str:
 
 
 def _codex(folder: Path) -> Files:
-    events = [("SessionStart", "", 40), ("UserPromptSubmit", "", 10), ("PostToolUse", "", 10), ("SessionEnd", "", 40)]
+    events = [("SessionStart", "", 40), ("UserPromptSubmit", "", 10), ("PostToolUse", "", 10), ("SessionEnd", "", 3)]
+    hooks = _command_hooks("codex", events)
+    if find_spec("mcp") is not None:
+        hooks["PostToolUse"][0]["hooks"] = [_call_of_server("outlive")]
     program, *arguments = [*launcher(), "mcp"]
     table = f"[mcp_servers.outlive]\ncommand = {json.dumps(program)}\nargs = {json.dumps(arguments)}"
-    return _json(folder / "hooks.json", {"hooks": _command_hooks("codex", events)}) | _toml(
+    if "CODEX_HOME" in os.environ:  # which Codex does not pass on
+        table += f"\nenv = {{ CODEX_HOME = {json.dumps(str(folder))} }}"
+    return _json(folder / "hooks.json", {"hooks": hooks}) | _toml(
         folder / "config.toml", "mcp_servers.outlive", table
     )
 

@@ -42,8 +42,7 @@ LINES_READ = 40
 SEEN = "seen"
 """Checkpoints of this label say what was seen of files, git and processes."""
 LEARNED, MEMORY_NOTICE = "learned", "memory"
-"""Kinds of notes for the user only: what was remembered, and what else the memory has to say."""
-"""Notes of this kind are for people: what was remembered is no news to the model that was told it."""
+"""Kinds of notes for the user only, not for the model: what was remembered, and what else the memory has to say."""
 
 
 class History:
@@ -68,6 +67,13 @@ class History:
         self.system_news = ""
         """How they differ, where they do."""
         self.tools: tuple[dict[str, object], ...] = ()
+        """As requests declare them: those in force, or until the next pass those of before."""
+        self.next_tools: tuple[dict[str, object], ...] = ()
+        """Those in force."""
+        self.tools_changed: tuple[SystemChanged, ...] = ()
+        """Changes since they were declared that no unit has followed yet."""
+        self.tools_declared_at = 0
+        """The event since which they are declared."""
         self.reserve = 0.0
         """Tokens that the caller adds to each request, which the log does not have."""
         self.overhead = 0.0
@@ -125,19 +131,23 @@ class History:
     def _prompt(self, event: Event) -> None:
         """The system prompt and the tools; a prompt that waits is used when a pass changes what was sent anyway."""
         match event:
-            case SystemChanged() if event.told:
+            case SystemChanged() if event.told or event.keeps_tools:
                 self.next_system, self.system_news = event.system, event.told
+                if event.keeps_tools:
+                    self.next_tools = event.tools
+                    self.tools_changed += (event,)
                 return
             case SessionStarted() | SystemChanged():
-                self.next_system, self.tools = event.system, event.tools
-            case Compacted() if event.keeps_front or not self.system_news:
+                self.next_system, self.next_tools = event.system, event.tools
+            case Compacted() if event.keeps_front or not (self.system_news or self.next_tools != self.tools):
                 return
             case Compacted() | Renewed():
                 pass
             case _:
                 return
+        self.system, self.tools, self.system_news = self.next_system, self.next_tools, ""
+        self.tools_changed, self.tools_declared_at = (), event.id
         tools = json.dumps(self.tools, ensure_ascii=False) if self.tools else ""
-        self.system, self.system_news = self.next_system, ""
         self.overhead = self.reserve + estimate(self.system) + estimate(tools)
 
     def _queue(self, event: Event) -> None:
@@ -154,6 +164,8 @@ class History:
 
     def _add(self, unit: Unit) -> None:
         self.units.append(unit)
+        if unit.kind == "user":
+            unit.tools_changed, self.tools_changed = self.tools_changed, ()
         if unit.kind == "user":
             self.user_units.append(unit)
             said = [piece for piece in unit.pieces if piece.kind == "user"]

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from outlive.context.log.pieces import Piece, call_text, make_piece, object_piece
 from outlive.context.tokens import BLOCK_TOKENS, IMAGE_TOKENS
-from outlive.events import AssistantSaid, StateShown, ToolFinished, UserSaid
+from outlive.events import AssistantSaid, StateShown, SystemChanged, ToolFinished, UserSaid
 from outlive.messages import (
     Block,
     Image,
@@ -50,6 +50,8 @@ class Unit(Struct, eq=False, gc=False):
     """Results that came when the model had answered without them."""
     states: tuple[StateShown, ...] = ()
     """State blocks that were shown after it."""
+    tools_changed: tuple[SystemChanged, ...] = ()
+    """Changes of the tools that hold from it on."""
     extra: float = 0.0
     """Tokens beside its texts: pictures, brackets, signatures."""
 

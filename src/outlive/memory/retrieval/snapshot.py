@@ -34,7 +34,7 @@ def read(path: Path) -> Snapshot | None:
         return None
     try:
         return _decoder.decode(body)
-    except (msgspec.DecodeError, ValueError):
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return None
 
 

@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING, Any
 from outlive.messages import Block, Message, Opaque, Text, Thinking
 from outlive.models.answers.text import ECHO, AnswerSize, AnswerText
 from outlive.models.anthropic.form import PROVIDER
-from outlive.models.anthropic.request import SUMMARY_BLOCK, has_summary, opens_with_thought, request_form
+from outlive.models.anthropic.request import (
+    SUMMARY_BLOCK,
+    changes_tools,
+    has_summary,
+    opens_with_thought,
+    request_form,
+)
 from outlive.models.anthropic.thinking import (
     binds_thinking,
     enforces_output,
     read_thinking,
     summarizes,
     takes_effort,
+    takes_system_turns,
     thinking_form,
 )
 from outlive.models.effort import BUDGETS, read_effort
@@ -53,6 +60,10 @@ BETAS = {BINDING: "thinking-binding-controls-2026-08-01", DIAGNOSTICS: "cache-di
 """The fields that are sent where the server takes them, and the betas that they need."""
 SUMMARY_BETA = "compact-2026-09-04"
 """The beta of a request that asks for a summary or has one."""
+TOOL_CHANGE_BETAS = ("mid-conversation-tool-changes-2026-07-01", "inline-tools-2026-09-15")
+"""The betas of a request in which tools come or go."""
+TOOL_CHANGE_WORDS = (*TOOL_CHANGE_BETAS, "tool_addition", "tool_removal", "role")
+"""What a server names that does not take them."""
 STOPS: dict[str, Stop] = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -94,6 +105,7 @@ class AnthropicModel(SdkModel):
         self._takes_summary = summarizes(name)
         """Whether a summary of the provider is sent back."""
         self._takes_output = enforces_output(name)
+        self._takes_tool_changes = takes_system_turns(name)
         """Whether an output format is sent."""
         self._last: tuple[Message | None, str] = (None, "")
         """The first message of the last conversation, and the id of its last answer."""
@@ -105,7 +117,12 @@ class AnthropicModel(SdkModel):
     def body(self, request: Request) -> dict[str, Any]:
         """The body of the request."""
         first = self._thoughts_from(request)
-        form = request_form(request, thoughts_from=first, takes_summary=self._takes_summary)
+        form = request_form(
+            request,
+            thoughts_from=first,
+            takes_summary=self._takes_summary,
+            takes_tool_changes=self._takes_tool_changes,
+        )
         thinking = thinking_form(self._model, self._wanted)
         if thinking and thinking["type"] in ("adaptive", "enabled") and BINDING in self._extras:
             thinking[BINDING] = {"prefix_mismatch_behavior": "drop_block"}
@@ -164,6 +181,9 @@ class AnthropicModel(SdkModel):
         if has_one and (SUMMARY_BLOCK in said or SUMMARY_BETA in said):
             self._takes_summary = False
             return True
+        if request.tool_changes and self._takes_tool_changes and any(word in said for word in TOOL_CHANGE_WORDS):
+            self._takes_tool_changes = False
+            return True
         if request.output and self._takes_output and OUTPUT in said:
             self._takes_output = False
             return True
@@ -184,7 +204,7 @@ class AnthropicModel(SdkModel):
         wanted = {SUMMARY_BLOCK: {"type": "summarize", "instructions": instructions}}
         try:
             raw = await self._client.messages.with_raw_response.create(
-                extra_headers=self._headers(summary=True), extra_body=wanted, **writable(body)
+                extra_headers=self._headers(body, summary=True), extra_body=wanted, **writable(body)
             )
             return self._read(_summary, raw.http_response.json())
         except anthropic.APIStatusError as error:
@@ -193,15 +213,16 @@ class AnthropicModel(SdkModel):
             raise ModelUnavailable(f"{self.name}: {lost(error)}") from error
 
     async def _open(self, body: dict[str, Any]) -> Any:
-        headers = self._headers(summary=has_summary(body["messages"]))
+        headers = self._headers(body, summary=has_summary(body["messages"]))
         create = self._client.messages.create
         try:
             return await create(stream=True, extra_headers=headers, **body)
         except UnicodeEncodeError:
             return await create(stream=True, extra_headers=headers, **writable(body))
 
-    def _headers(self, *, summary: bool) -> dict[str, str]:
+    def _headers(self, body: dict[str, Any], *, summary: bool) -> dict[str, str]:
         betas = [*(BETAS[name] for name in sorted(self._extras)), *([SUMMARY_BETA] if summary else [])]
+        betas += TOOL_CHANGE_BETAS if changes_tools(body["messages"]) else ()
         return {"anthropic-beta": ",".join(betas)} if betas else {}
 
     async def check(self) -> None:

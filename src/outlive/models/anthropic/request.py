@@ -18,9 +18,12 @@ CACHEABLE_BLOCKS = ("text", "image", "tool_use", "tool_result")
 IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
-def request_form(request: Request, *, thoughts_from: int = 0, takes_summary: bool = True) -> Form:
+def request_form(
+    request: Request, *, thoughts_from: int = 0, takes_summary: bool = True, takes_tool_changes: bool = False
+) -> Form:
     """System, tools and messages. Thinking before message `thoughts_from` is left out: some models refuse it, and a
-    summary that the provider wrote unless the model `takes_summary`; thinking after it was thought there."""
+    summary that the provider wrote unless the model `takes_summary`; thinking after it was thought there. Tools that
+    changed are declared as they are now, unless the model `takes_tool_changes`."""
     kept_messages = apart(own_summary(request.messages, PROVIDER if takes_summary else ""))
     if len(kept_messages) != len(request.messages):
         thoughts_from = len(kept_messages)
@@ -31,8 +34,8 @@ def request_form(request: Request, *, thoughts_from: int = 0, takes_summary: boo
         summary, *kept = messages[0]["content"]
         messages[:1] = [{"role": "assistant", "content": [summary]}, {"role": "assistant", "content": kept}]
     form: Form = {"messages": messages}
-    if request.tools:
-        form["tools"] = [dict(tool) for tool in request.tools]
+    if tools := request.tools if takes_tool_changes else request.offered:
+        form["tools"] = [dict(tool) for tool in tools]
     if request.system.strip():
         form["system"] = [{"type": "text", "text": request.system}]
     stable = form.get("system") or form.get("tools")
@@ -45,7 +48,34 @@ def request_form(request: Request, *, thoughts_from: int = 0, takes_summary: boo
         messages[0]["content"][0]["cache_control"] = BREAKPOINT
     for number in [number for number, message in enumerate(messages) if message["role"] == "user"][-2:]:
         _mark(messages[: number + 1])
+    if takes_tool_changes:
+        _tell_tool_changes(request, messages)
     return form
+
+
+def changes_tools(messages: list[Form]) -> bool:
+    """Whether tools come or go in these messages."""
+    return any(message["role"] == "system" for message in messages)
+
+
+def _tell_tool_changes(request: Request, messages: list[Form]) -> None:
+    """Insert the changes of tools, each behind its message, which is counted from the end: the front may be split."""
+    declared = {tool["name"] for tool in request.tools}
+    told: dict[int, list[Form]] = {}
+    for change in request.tool_changes:
+        blocks = told.setdefault(len(request.messages) - change.after, [])
+        blocks += ({"type": "tool_removal", "tool": _reference(name)} for name in change.removed)
+        for tool in change.added:
+            known = tool["name"] in declared
+            added = _reference(tool["name"]) if known else {"type": "tool_definition", "definition": dict(tool)}
+            blocks.append({"type": "tool_addition", "tool": added})
+    end = len(messages) + 1
+    for place, blocks in sorted(told.items()):  # the last one first, so that places stay
+        messages.insert(end - place, {"role": "system", "content": blocks})
+
+
+def _reference(name: object) -> Form:
+    return {"type": "tool_reference", "name": name}
 
 
 def has_summary(messages: list[Form]) -> bool:

@@ -15,6 +15,8 @@ BOUND_FROM: Version = (5, 5)
 ALWAYS_BOUND_FROM: Version = (5, 1)
 SUMMARIZES_FROM: Version = (4, 6)
 SUMMARIZES_HAIKU_FROM: Version = (5, 5)
+SYSTEM_TURNS_FROM: Version = (5, 5)
+OPUS_SYSTEM_TURNS_FROM: Version = (4, 8)
 OUTPUT_FORMAT_FROM: Version = (4, 5)
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
 """With summaries: text between calls arrives as thinking too."""
@@ -44,6 +46,14 @@ def summarizes(name: str) -> bool:
     """Whether the provider summarizes conversations with this model, and takes such a summary back."""
     line, version = version_of(name)
     return version >= (SUMMARIZES_HAIKU_FROM if line == "haiku" else SUMMARIZES_FROM)
+
+
+def takes_system_turns(name: str) -> bool:
+    """Whether messages of the system may stand in the middle of the conversation."""
+    line, version = version_of(name)
+    if line in ALWAYS_THINKING:
+        return True
+    return version >= (OPUS_SYSTEM_TURNS_FROM if line == "opus" else SYSTEM_TURNS_FROM)
 
 
 def enforces_output(name: str) -> bool:

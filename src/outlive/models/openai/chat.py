@@ -190,7 +190,7 @@ class ChatAnswer:
 
     def _written(self, text: str) -> FoundCalls:
         """Calls in the text. A call that occurs in messages of users or results of tools is a quote."""
-        schemas: dict[str, Any] = {str(tool["name"]): tool["input_schema"] for tool in self.request.tools}
+        schemas: dict[str, Any] = {str(tool["name"]): tool["input_schema"] for tool in self.request.offered}
         messages = (message for message in self.request.messages if message.role == "user")
         blocks = (block for message in messages for block in message.blocks)
         return calls_in(text, schemas, (block.text for block in blocks if isinstance(block, (Text, ToolResult))))

@@ -41,8 +41,8 @@ def request_form(request: Request, *, breakpoints: bool = False) -> Form:
         for place, part in (marked + ends[-MARKED_TURNS:])[-MAX_BREAKPOINTS:]:
             messages[place]["content"][part] |= BREAKPOINT
     form: Form = {"messages": messages}
-    if request.tools:
-        form["tools"] = [tool_form(tool) for tool in request.tools]
+    if tools := request.offered:
+        form["tools"] = [tool_form(tool) for tool in tools]
     return form
 
 

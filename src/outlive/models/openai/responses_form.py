@@ -49,8 +49,8 @@ def responses_form(request: Request, *, breakpoints: bool = False, reasoning_fro
         item = items[place]
         (item.get("content") or item["output"])[-1] |= BREAKPOINT
     form["input"] = items
-    if request.tools:
-        form["tools"] = [tool_form(tool) for tool in request.tools]
+    if tools := request.offered:
+        form["tools"] = [tool_form(tool) for tool in tools]
     return form
 
 

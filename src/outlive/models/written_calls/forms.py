@@ -102,5 +102,9 @@ def keyword_arguments(text: str, at: int) -> tuple[object, int]:
 
 def _types(schema: Mapping[str, Any]) -> tuple[type, ...]:
     """The Python types that a property may have; numbers may come as text."""
-    parts = schema.get("anyOf") or [schema]
-    return tuple(kind for part in parts for kind in _TYPES.get(part.get("type", ""), (object,)))
+    names = [part.get("type", "") for part in schema.get("anyOf") or [schema]]
+    return tuple(kind for name in names for one in _listed(name) for kind in _TYPES.get(one, (object,)))
+
+
+def _listed(name: str | list[str]) -> list[str]:
+    return [name] if isinstance(name, str) else name

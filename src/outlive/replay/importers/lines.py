@@ -12,9 +12,12 @@ import msgspec
 from msgspec import Struct
 
 from outlive.errors import OutliveError
+from outlive.models.sanitize import is_deeper
 from outlive.regular import MAX_USER_FILE_BYTES, read_named
 from outlive.stores.logs.lines import mended_value
 
+MAX_DEPTH = 128
+"""Nesting of a line; a deeper one could not be masked or written again."""
 _GZIP = b"\x1f\x8b"
 
 
@@ -71,13 +74,21 @@ def _one_object(raw: bytes) -> dict[str, Any] | None:
 
 
 def loads(text: bytes) -> Any:
-    """Decode JSON strictly, then leniently, because other programs write lone surrogates."""
+    """Decode JSON strictly, then leniently, because other programs write lone surrogates. Raises ValueError."""
+    try:
+        value = _decoded(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if text.count(b"[") + text.count(b"{") > MAX_DEPTH and is_deeper(value, MAX_DEPTH):
+        raise ValueError("nested too deeply")
+    return value
+
+
+def _decoded(text: bytes) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return mended_value(json.loads(text.decode("utf-8", "replace")))
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
 
 
 def _bytes(path: Path) -> bytes:

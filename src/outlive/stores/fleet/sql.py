@@ -78,7 +78,7 @@ class SQLFleetStore(FleetStore):
 def _held(connection: Connection, kind: str, id: str) -> bytes | None:
     """Lock the row and return its form; None if this transaction made the row.
 
-    An absent row cannot be locked, so it is made: whoever else makes it waits until this transaction ends.
+    An absent row cannot be locked, so it is made: others that make it wait until this transaction ends.
     """
     while True:
         if rows := connection.rows(_HELD, kind=kind, id=id):

@@ -35,7 +35,7 @@ def lease_path(log: Path) -> Path:
 
 def read_lease(log: Path) -> FileLease:
     """The last lease; an empty one if there is none that can be read."""
-    with suppress(OSError, StoreError, msgspec.DecodeError):
+    with suppress(OSError, StoreError, msgspec.DecodeError, RecursionError):
         return msgspec.json.decode(read_bytes(lease_path(log), _MAX_BYTES) or b"{}", type=FileLease)
     return FileLease()
 

@@ -29,7 +29,17 @@ class Connection(Protocol):
         rows = self.rows(statement, **values)
         return rows[0][0] if rows else None
 
-    def run(self, statement: str, **values: Any) -> None: ...
+    def several(self, *statements: tuple[str, Mapping[str, Any]]) -> list[list[Row]]:
+        """The rows of several statements, asked for together where that saves round trips."""
+        return [self.rows(statement, **values) for statement, values in statements]
+
+    def run(self, statement: str, **values: Any) -> None:
+        """Run a statement; its error may come with the next one that returns rows, or with the commit."""
+
+    def together(self, *statements: tuple[str, Mapping[str, Any]]) -> None:
+        """Run statements that change different rows. They need not see each other's changes."""
+        for statement, values in statements:
+            self.run(statement, **values)
 
     def run_many(self, statement: str, values: Sequence[Mapping[str, Any]]) -> None: ...
 
@@ -80,6 +90,8 @@ class Database(Protocol):
     """The name used in migrations."""
     types: ClassVar[dict[str, str]]
     """Neutral type names of the schema to those of the database."""
+    clock: ClassVar[str] = ""
+    """The expression that reads the clock, if the database has one: a subquery, which is evaluated once."""
     url: str
     current: bool = False
     """Whether this process has checked that the schema is up to date."""
@@ -129,9 +141,15 @@ class Database(Protocol):
         """Whether a transaction that has ended took effect. Only asked where a commit can be in doubt."""
         return False
 
+    def announcement(self, only_if: str = "TRUE") -> str:
+        """A statement that wakes watchers once its transaction is committed, if it returned a row for this condition.
+        Empty if watchers poll."""
+        return ""
+
     def announce(self, connection: Connection) -> None:
         """Wake watchers once this transaction is committed, unless they poll."""
-        return
+        if statement := self.announcement():
+            connection.run(statement)
 
     def watch(self) -> AbstractContextManager[Watch]: ...
 

@@ -34,6 +34,8 @@ _IDLE_TIMEOUT = f"idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'"
 _POOLED_WAIT_SECONDS = 0.5, 1.0
 """Between two looks at the store where a pooler keeps notifications from us, at random."""
 _CHANNEL = "outlive_tasks"
+_MOST_WAITING = 100
+"""Statements that are sent together at most."""
 _EDGES_KEY = 0x6F75746C69766501
 _MIGRATE_KEY = 0x6F75746C69766502
 _AT_WORK = "SELECT 1 FROM pg_stat_activity WHERE pid = :pid AND state <> 'idle'"
@@ -41,29 +43,84 @@ _CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
 
 
 @lru_cache(maxsize=256)
-def _translated(statement: str) -> str:
+def _translated(statement: str) -> bytes:
     statement = re.sub(r"NOT IN :(\w+)", r"<> ALL(%(\1)s)", statement)
     statement = re.sub(r"\bIN :(\w+)", r"= ANY(%(\1)s)", statement)
-    return re.sub(r"(?<!:):(\w+)", r"%(\1)s", statement)
+    return re.sub(r"(?<!:):(\w+)", r"%(\1)s", statement).encode()
+
+
+@lru_cache(maxsize=256)
+def _combined(statements: tuple[str, ...]) -> str:
+    """One statement of several, with the parameters of each numbered."""
+    *before, last = (re.sub(r"(?<!:):(\w+)", rf":\1_{index}", one) for index, one in enumerate(statements))
+    return f"WITH {', '.join(f'part_{index} AS ({one})' for index, one in enumerate(before))} {last}"
 
 
 class _Connection(Connection):
-    def __init__(self, raw: psycopg.Connection[Row]) -> None:
+    """An open transaction. What returns no rows waits for the next statement that does, or for the commit, and is
+    sent together with it: a round trip costs more than most statements."""
+
+    def __init__(self, raw: psycopg.Connection[Row], begin: bytes) -> None:
         self.raw = raw
+        self.begun = False
+        """Whether anything was sent."""
+        self._waiting: list[tuple[bytes, Any]] = [(begin, None)]
 
     def rows(self, statement: str, **values: Any) -> list[Row]:
-        return self.raw.execute(_translated(statement).encode(), values).fetchall()
+        return self.several((statement, values))[0]
+
+    def several(self, *statements: tuple[str, Mapping[str, Any]]) -> list[list[Row]]:
+        self._waiting += [(_translated(statement), values) for statement, values in statements]
+        return [cursor.fetchall() for cursor in self._sent()[-len(statements) :]]
 
     def run(self, statement: str, **values: Any) -> None:
-        self.raw.execute(_translated(statement).encode(), values)
+        self._later(statement, values)
+
+    def together(self, *statements: tuple[str, Mapping[str, Any]]) -> None:
+        """As one statement: it costs less than two."""
+        values = {
+            f"{name}_{index}": value for index, (_, own) in enumerate(statements) for name, value in own.items()
+        }
+        self._later(_combined(tuple(statement for statement, _ in statements)), values)
 
     def run_many(self, statement: str, values: Sequence[Mapping[str, Any]]) -> None:
-        with self.raw.cursor() as cursor:
-            cursor.executemany(_translated(statement).encode(), values)
+        self._later(statement, values)
+
+    def commit(self) -> None:
+        if self.begun or len(self._waiting) > 1:
+            self._waiting.append((b"COMMIT", None))
+            self._sent()
+
+    def roll_back(self) -> None:
+        if self.begun:
+            with suppress(psycopg.OperationalError):
+                self.raw.execute(b"ROLLBACK")
+
+    def _later(self, statement: str, values: Any) -> None:
+        self._waiting.append((_translated(statement), values))
+        if len(self._waiting) >= _MOST_WAITING:
+            self._sent()
+
+    def _sent(self) -> list[psycopg.Cursor[Row]]:
+        waiting, self._waiting, self.begun = self._waiting, [], True
+        if len(waiting) == 1:
+            return [self._execute(*waiting[0])]
+        with self.raw.pipeline():
+            return [self._execute(*one) for one in waiting]
+
+    def _execute(self, statement: bytes, values: Any) -> psycopg.Cursor[Row]:
+        cursor = self.raw.cursor()
+        if isinstance(values, Mapping):
+            return cursor.execute(statement, values)
+        if values is None:
+            return cursor.execute(statement, prepare=False)
+        cursor.executemany(statement, values)
+        return cursor
 
 
 class PostgresDatabase(Database):
     kind: ClassVar[str] = "postgres"
+    clock: ClassVar[str] = "(SELECT clock_timestamp())"
     types: ClassVar[dict[str, str]] = {
         "ID": "BIGINT",
         "MOMENT": "TIMESTAMPTZ",
@@ -103,7 +160,7 @@ class PostgresDatabase(Database):
         return self.read(work)
 
     def now(self, connection: Connection) -> datetime:
-        return moment(connection.first("SELECT clock_timestamp()"))
+        return moment(connection.first(f"SELECT {self.clock}"))
 
     def lock_edges(self, connection: Connection) -> None:
         connection.rows("SELECT pg_advisory_xact_lock(:key)", key=_EDGES_KEY)
@@ -131,8 +188,9 @@ class PostgresDatabase(Database):
         )
         return bool(status == "committed")
 
-    def announce(self, connection: Connection) -> None:
-        connection.run(f"NOTIFY {_CHANNEL}")
+    def announcement(self, only_if: str = "TRUE") -> str:
+        # Commits that notify wait for each other on the whole server, each until it is on the disk.
+        return f"SELECT pg_notify('{_CHANNEL}', '') WHERE {only_if}"
 
     @contextmanager
     def watch(self) -> Iterator[Watch]:
@@ -144,7 +202,7 @@ class PostgresDatabase(Database):
 
     def is_direct(self) -> bool:
         """Whether notifications reach us. Says so once if a pooler is in the way."""
-        self._connection()
+        self._raw()
         if self._pooled and not self._told:
             self._told = True
             log.warning(
@@ -188,8 +246,7 @@ class PostgresDatabase(Database):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _transaction(self, begin: bytes, work: Callable[[Connection], T]) -> T:
-        connection = self._connection()
-        connection.raw.execute(begin)
+        connection = _Connection(self._raw(), begin)
         backend = connection.raw.info.backend_pid  # a lost connection no longer knows
         try:
             if self._pooled:
@@ -197,14 +254,17 @@ class PostgresDatabase(Database):
                 backend = connection.first("SELECT pg_backend_pid()")
             result = work(connection)
         except BaseException:
-            with suppress(psycopg.OperationalError):
-                connection.raw.execute(b"ROLLBACK")
+            connection.roll_back()
             raise
         try:
-            connection.raw.execute(b"COMMIT")
+            connection.commit()
         except psycopg.OperationalError as error:
             if connection.raw.closed:
                 raise _CommitInDoubt(result, backend) from error
+            connection.roll_back()
+            raise
+        except psycopg.Error:  # a statement that was sent with the commit failed
+            connection.roll_back()
             raise
         return result
 
@@ -218,6 +278,7 @@ class PostgresDatabase(Database):
                 if landed is not None and self._landed(doubt.backend, landed):
                     result: T = doubt.result
                     return result
+                log.warning("connection to %s lost before the commit took effect; opening it again", self.url)
             except _CONFLICTS:
                 if time.monotonic() > deadline:
                     raise StoreUnavailable(
@@ -244,12 +305,12 @@ class PostgresDatabase(Database):
             time.sleep(0.05)
         return self.read(landed)
 
-    def _connection(self) -> _Connection:
+    def _raw(self) -> psycopg.Connection[Row]:
         raw = self._connections.get()
         if raw is None or raw.closed:
             raw = self.connect()
             self._connections.put(raw)
-        return _Connection(raw)
+        return raw
 
     def _lost(self) -> bool:
         raw = self._connections.get()

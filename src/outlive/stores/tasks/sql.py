@@ -39,17 +39,18 @@ class SQLTaskStore:
 
     def write(self, work: Callable[[TaskWriter], T]) -> T:
         bring_up_to_date(self.database)
-        last: list[str] = []
+        last = ""
 
         def attempt(connection: Connection) -> T:
+            nonlocal last
             transaction = SQLTransaction(self.database, connection, self.clock)
             result = work(transaction)
-            last[:] = [transaction.flush()] if transaction.changes else []
+            transaction.close()
+            last = transaction.last_change
             return result
 
         def landed(connection: Connection) -> bool:
-            found = connection.rows("SELECT 1 FROM outlive_task_changes WHERE id IN :ids", ids=last)
-            return bool(found) or not last
+            return not last or bool(connection.rows("SELECT 1 FROM outlive_task_changes WHERE id = :id", id=last))
 
         return self.database.write(attempt, landed=landed)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -12,6 +13,8 @@ from outlive.stores.sql.database import Connection, Database, Row, moment
 from outlive.stores.tasks.protocol import ANY_TASK, Fit, TaskQuery
 from outlive.stores.tasks.records import (
     FINISHED,
+    MAX_LEASE,
+    STALE_LEASE,
     STATUSES,
     Lease,
     Task,
@@ -32,6 +35,21 @@ _NAMES = _FIELDS.split(", ")
 _CHANGE = ", ".join(TaskChange.__struct_fields__)
 _INSERT = f"INSERT INTO outlive_tasks ({_FIELDS}) VALUES (:{', :'.join(_NAMES)})"
 _UPDATE = f"UPDATE outlive_tasks SET {', '.join(f'{name} = :{name}' for name in _NAMES[1:])} WHERE id = :id"
+_GET = f"SELECT {_FIELDS} FROM outlive_tasks WHERE id IN :ids ORDER BY id"
+_EDGES = """
+    SELECT 0, e.task, e.depends_on, d.status FROM outlive_task_edges e
+    LEFT JOIN outlive_tasks d ON d.id = e.depends_on WHERE e.task IN :ids
+    UNION ALL SELECT 1, e.depends_on, e.task, t.status FROM outlive_task_edges e
+    JOIN outlive_tasks t ON t.id = e.task WHERE e.depends_on IN :ids AND t.archived_at IS NULL"""
+"""Dependencies (0) with their status, and dependents (1); then, from a database with a clock, the time (2)."""
+_FIRST = """(SELECT id FROM outlive_tasks WHERE status = '{}' AND archived_at IS NULL AND id <> :id
+    ORDER BY status, priority, created_at, id LIMIT 1)"""
+_NO_OTHER_IS_OPEN = f"COALESCE({_FIRST.format('pending')}, {_FIRST.format('in_progress')}) IS NULL"
+"""Waits for the end of all work are over; the order is that of an index."""
+_RECORD = f"INSERT INTO outlive_task_changes ({_CHANGE}) VALUES (:{_CHANGE.replace(', ', ', :')})"
+_EXPIRED = """
+    SELECT id FROM outlive_tasks WHERE status = 'in_progress' AND lease_expires_at IS NOT NULL
+    AND (lease_expires_at > {latest} OR lease_expires_at BETWEEN {oldest} AND {now}) ORDER BY id"""
 OPEN_DEPENDENCIES = """
     SELECT count(*) FROM outlive_task_edges e LEFT JOIN outlive_tasks d ON d.id = e.depends_on
     WHERE e.task = outlive_tasks.id AND (d.status IS NULL OR d.status IN ('pending', 'in_progress'))"""
@@ -58,8 +76,16 @@ class SQLTransaction:
         self._clock = clock
         self._known: dict[int, Task] = {}
         """Tasks as last seen in this transaction."""
-        self.changes: list[TaskChange] = []
+        self._new: set[int] = set()
+        """Ids given out by this transaction."""
+        self.last_change = ""
+        """The id of a change that exists if and only if this transaction is committed; empty if there is none."""
         self._wakes = False
+
+    @property
+    def _server_clock(self) -> str:
+        """The clock as an expression, while the time is not known yet."""
+        return "" if self._clock or "now" in self.__dict__ else self._database.clock
 
     @cached_property
     def now(self) -> datetime:
@@ -70,10 +96,7 @@ class SQLTransaction:
     def get(self, ids: Collection[int]) -> dict[int, Task]:
         if not ids:
             return {}
-        rows = self._connection.rows(
-            f"SELECT {_FIELDS} FROM outlive_tasks WHERE id IN :ids ORDER BY id", ids=list(ids)
-        )
-        return {task.id: task for task in self._tasks(rows)}
+        return {task.id: task for task in self._with_edges(_GET, ids)}
 
     def find(self, query: TaskQuery) -> list[Task]:
         direction = " DESC" if query.descending else ""
@@ -100,14 +123,18 @@ class SQLTransaction:
         return self._tasks(self._ready_rows(_FIELDS, fit, limit))
 
     def expired(self) -> list[int]:
-        oldest, latest = believable(self.now)
-        rows = self._connection.rows(
-            "SELECT id FROM outlive_tasks WHERE status = 'in_progress' AND lease_expires_at IS NOT NULL "
-            "AND (lease_expires_at > :latest OR lease_expires_at BETWEEN :oldest AND :now) ORDER BY id",
-            oldest=oldest,
-            latest=latest,
-            now=self.now,
-        )
+        asked = {"now": ":now", "oldest": ":oldest", "latest": ":latest"}
+        values: dict[str, Any] = {}
+        if self._server_clock:  # it need not be asked first
+            asked = {
+                "now": self._server_clock,
+                "oldest": f"{self._server_clock} - INTERVAL '{STALE_LEASE.days} days'",
+                "latest": f"{self._server_clock} + INTERVAL '{MAX_LEASE.days} days'",
+            }
+        else:
+            oldest, latest = believable(self.now)
+            values = {"now": self.now, "oldest": oldest, "latest": latest}
+        rows = self._connection.rows(_EXPIRED.format_map(asked), **values)
         return [row[0] for row in rows]
 
     def next_expiry(self) -> datetime | None:
@@ -148,15 +175,14 @@ class SQLTransaction:
     def lock(self, ids: Collection[int], *, edges: bool = False) -> dict[int, Task]:
         if edges:
             self._database.lock_edges(self._connection)
-        if ids:
-            self._connection.rows(
-                "SELECT id FROM outlive_tasks WHERE id IN :ids ORDER BY id FOR UPDATE", ids=list(ids)
-            )
-        return self.get(ids)
+        if not ids:
+            return {}
+        # The edges, and the time, are asked for by a statement of their own: it sees what the first had to wait for.
+        return {task.id: task for task in self._with_edges(f"{_GET} FOR UPDATE", ids)}
 
     def pick(self, fit: Fit = ANY_TASK) -> Task | None:
-        rows = self._ready_rows("id", fit, 1, lock=" FOR UPDATE SKIP LOCKED")
-        return next(iter(self.get([number for (number,) in rows]).values()), None)
+        rows = self._ready_rows(_FIELDS, fit, 1, lock=" FOR UPDATE SKIP LOCKED")
+        return next(iter(self._tasks(rows)), None)
 
     def new_ids(self, count: int) -> Sequence[int]:
         wrong = wrong_mark(self.high_water(), lambda: max(known_ids(self._connection), default=0))
@@ -165,6 +191,7 @@ class SQLTransaction:
             wrong = f"gives out {min(used)}, which was given out before"
         if wrong:
             raise damaged_mark(f"{self._database.url}, outlive_task_ids", wrong)
+        self._new.update(ids)
         return ids
 
     def reserve(self, high_water: int) -> None:
@@ -173,8 +200,15 @@ class SQLTransaction:
             self._database.set_high_water(self._connection, high_water)
 
     def put(self, task: Task, change: TaskChange) -> None:
-        old = self._known.get(task.id) or self.get([task.id]).get(task.id)
-        self._connection.run(_INSERT if old is None else _UPDATE, **_row(task))
+        old = self._known.get(task.id)
+        if old is None and task.id not in self._new:
+            old = self.get([task.id]).get(task.id)
+        wakes = self._database.announcement(_NO_OTHER_IS_OPEN) if task.finished else ""
+        self._connection.together(
+            (_INSERT if old is None else _UPDATE, _row(task)),
+            (_RECORD, _recorded(change)),
+            *([(wakes, {"id": task.id})] if wakes else []),
+        )
         if task.labels != (old.labels if old else ()):
             self._connection.run("DELETE FROM outlive_task_labels WHERE task = :task", task=task.id)
             self._connection.run_many(
@@ -192,8 +226,8 @@ class SQLTransaction:
             )
         self._count_blockers_of_dependents(task.id, old is not None and old.finished, task.finished)
         self._known[task.id] = task
-        self.changes.append(change)
-        self._wakes = self._wakes or task.status != "in_progress"
+        self.last_change = change.id
+        self._wakes = self._wakes or task.status == "pending"
 
     def remove(self, task: int, change: TaskChange) -> None:
         old = self._known.get(task) or self.get([task]).get(task)
@@ -202,42 +236,49 @@ class SQLTransaction:
         self._connection.run("DELETE FROM outlive_tasks WHERE id = :task", task=task)
         self._count_blockers_of_dependents(task, old is not None and old.finished, finished=False)
         self._known.pop(task, None)
-        self.changes.append(change)
+        self.record([change])
         self._wakes = True
 
     def record(self, changes: Sequence[TaskChange]) -> None:
-        self.changes.extend(changes)
+        if changes:
+            self._connection.run_many(_RECORD, [_recorded(change) for change in changes])
+            self.last_change = changes[-1].id
 
-    def flush(self) -> str:
-        """Write the audit trail; returns the id of a change that exists if and only if this transaction is
-        committed."""
-        self._connection.run_many(
-            f"INSERT INTO outlive_task_changes ({_CHANGE}) VALUES (:{_CHANGE.replace(', ', ', :')})",
-            [{**asdict(change), "changed": _json(change.changed)} for change in self.changes],
-        )
+    def close(self) -> None:
+        """Wake those who wait for what was changed."""
         if self._wakes:
             self._database.announce(self._connection)
-        return self.changes[-1].id
 
     # -- inside ----------------------------------------------------------------------------------------
 
     def _tasks(self, rows: Iterable[Row]) -> list[Task]:
         """Rows with their edges: three statements, however many rows."""
         rows = list(rows)
-        ids = [row[0] for row in rows]
-        if not ids:
-            return []
-        edges = self._connection.rows(
-            "SELECT e.task, e.depends_on, d.status FROM outlive_task_edges e "
-            "LEFT JOIN outlive_tasks d ON d.id = e.depends_on "
-            "WHERE e.task IN :ids ORDER BY e.task, e.depends_on",
-            ids=ids,
-        )
-        depends_on = _grouped((task, other) for task, other, _ in edges)
-        blocked_by = _grouped((task, other) for task, other, status in edges if status not in FINISHED)
-        blocks = self.dependents(ids)
+        return self._joined(rows, self._connection.several(self._edges([row[0] for row in rows]))[0]) if rows else []
+
+    def _with_edges(self, statement: str, ids: Collection[int]) -> list[Task]:
+        """The tasks of a statement that returns rows of these ids."""
+        return self._joined(*self._connection.several((statement, {"ids": list(ids)}), self._edges(ids)))
+
+    def _edges(self, ids: Collection[int]) -> tuple[str, dict[str, Any]]:
+        clock = self._server_clock
+        return f"{_EDGES} UNION ALL SELECT 2, 0, 0, CAST({clock} AS TEXT)" if clock else _EDGES, {"ids": list(ids)}
+
+    def _joined(self, rows: list[Row], edges: list[Row]) -> list[Task]:
+        depends_on: dict[int, list[int]] = {}
+        blocked_by: dict[int, list[int]] = {}
+        blocks: dict[int, list[int]] = {}
+        for kind, task, other, status in sorted(edges, key=itemgetter(0, 1, 2)):
+            if kind == 2:
+                self.now = moment(status)
+            elif kind == 1:
+                blocks.setdefault(task, []).append(other)
+            else:
+                depends_on.setdefault(task, []).append(other)
+                if status not in FINISHED:
+                    blocked_by.setdefault(task, []).append(other)
         tasks = [
-            _task(row, depends_on.get(row[0], ()), blocked_by.get(row[0], ()), blocks.get(row[0], ())) for row in rows
+            _task(row, *(tuple(edges.get(row[0], ())) for edges in (depends_on, blocked_by, blocks))) for row in rows
         ]
         self._known.update((task.id, task) for task in tasks)
         return tasks
@@ -259,7 +300,7 @@ class SQLTransaction:
             values["without"] = list(fit.without)
         ending = ""
         if limit is not None:
-            ending, values["limit"] = " LIMIT :limit", limit
+            ending = f" LIMIT {limit:d}"  # as a parameter it would make PostgreSQL plan each time
         return self._connection.rows(
             f"SELECT {fields} FROM outlive_tasks WHERE {' AND '.join(conditions)} "
             f"ORDER BY priority, created_at, id{ending}{lock}",
@@ -280,6 +321,7 @@ class SQLTransaction:
                 step=-1 if finished else 1,
                 task=task,
             )
+            self._wakes = True
 
 
 def _conditions(query: TaskQuery) -> tuple[str, dict[str, Any]]:
@@ -314,6 +356,10 @@ def _grouped(pairs: Iterable[tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
 
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
+
+
+def _recorded(change: TaskChange) -> dict[str, Any]:
+    return {**asdict(change), "changed": _json(change.changed)}
 
 
 def _row(task: Task) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from outlive.testing.simulator.anthropic.checks.tool_changes import tools_on_offer
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.openai.items import as_messages, tools_of
 from outlive.testing.simulator.tokens import texts
@@ -90,7 +91,10 @@ class SeenRequest:
     @property
     def tools(self) -> dict[str, Any]:
         """The definitions of the tools on offer, by name."""
-        offered = self.body.get("tools") or [] if "messages" in self.body else tools_of(self.body)
+        if self.provider == "anthropic":
+            offered = tools_on_offer(self.body)
+        else:
+            offered = self.body.get("tools") or [] if "messages" in self.body else tools_of(self.body)
         named = (tool.get("function", tool) for tool in offered)
         return {tool.get("name", tool.get("type")): tool for tool in named}
 

@@ -26,24 +26,19 @@ CHILDREN_WAIT_SECONDS = 0.05
 
 
 class BashInput(Struct, frozen=True, forbid_unknown_fields=True):
-    command: Annotated[str, Meta(description="The command, as for bash -c. Several: with && or ;.")]
+    command: Annotated[str, Meta(description="As for bash -c.")]
     timeout: Annotated[
         float | None,
-        Meta(description="Seconds until it is ended, 120 when not given. No limit by default in the background."),
+        Meta(description="Seconds; 120 when not given, none in the background."),
     ] = None
-    background: Annotated[
-        bool, Meta(description="Return at once with a handle and let it run; bash_output shows what it prints.")
-    ] = False
+    background: Annotated[bool, Meta(description="Let it run and return a handle for bash_output.")] = False
 
 
 class Bash(Tool[BashInput]):
     name = "bash"
     description = (
-        "Run a shell command in the workspace and return what it printed (stdout and stderr in order) and its exit "
-        "code. Every call is a new shell in the workspace's root: cd and variables do not last. There is no terminal "
-        "and no input; a command that asks for something gets end of file. Long output is cut in the middle, and "
-        "the answer says where the whole is. Use background for servers and watchers. Prefer read_file, edit_file, "
-        "glob and grep for files."
+        "Run a shell command and return its output and exit code. Every call is a new shell in the workspace's root, "
+        "without terminal and input. Use background for servers. Prefer read_file, edit_file, glob and grep."
     )
     input = BashInput
     about = "command"
@@ -163,15 +158,14 @@ def _streamed(context: ToolContext) -> Callable[[bytes], None]:
 
 
 class BashOutputInput(Struct, frozen=True, forbid_unknown_fields=True):
-    handle: Annotated[str, Meta(description="The handle that bash returned, such as bg1.")]
-    kill: Annotated[bool, Meta(description="End the command and all it started.")] = False
+    handle: Annotated[str, Meta(description="What bash returned, such as bg1.")]
+    kill: Annotated[bool, Meta(description="End it with all it started.")] = False
 
 
 class BashOutput(Tool[BashOutputInput]):
     name = "bash_output"
     description = (
-        "Show what a background command printed since the last look, and whether it still runs. With kill, end it. "
-        "It does not wait for output and cannot send input."
+        "Show what a background command printed since the last look, and whether it still runs. Does not wait."
     )
     input = BashOutputInput
     about = "handle"

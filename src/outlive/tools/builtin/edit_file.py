@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.files.atomic_edit import Before, read_before, refuse_changed, save
+from outlive.tools.files.atomic_edit import Before, read_before, refuse_unseen, save
 from outlive.tools.files.closest_match import why_not_found
 from outlive.tools.files.diff import FileChange, counted, unified
 from outlive.tools.files.open_files import Coding, coding, kind_of, missing
@@ -19,20 +19,17 @@ MAX_COUNTED = 50
 
 
 class EditFileInput(Struct, frozen=True, forbid_unknown_fields=True):
-    path: Annotated[str, Meta(description="The file, from the workspace's root or absolute.")]
-    old_text: Annotated[
-        str, Meta(description="What is to be replaced, exactly as in the file, with enough around it to be unique.")
-    ]
-    new_text: Annotated[str, Meta(description="What takes its place; empty removes it.")]
-    replace_all: Annotated[bool, Meta(description="Replace every occurrence instead of exactly one.")] = False
+    path: Annotated[str, Meta(description="From the workspace's root, or absolute.")]
+    old_text: Annotated[str, Meta(description="Exactly as in the file, with enough around it to be unique.")]
+    new_text: Annotated[str, Meta(description="What takes its place; may be empty.")]
+    replace_all: Annotated[bool, Meta(description="Replace every occurrence.")] = False
 
 
 class EditFile(Tool[EditFileInput]):
     name = "edit_file"
     description = (
-        "Replace text in a file. old_text must occur exactly once (or give replace_all), letter for letter, without "
-        "the line numbers of read_file; otherwise nothing is changed and the nearest places are shown. Keeps line "
-        "ends and encoding. Does not take patterns and does not create files (use write_file)."
+        "Replace text in a file that you have read. old_text must occur exactly once (or give replace_all), letter "
+        "for letter, without the line numbers of read_file. Does not take patterns and does not create files."
     )
     input = EditFileInput
     about = "path"
@@ -80,8 +77,8 @@ def _edit(given: EditFileInput, context: ToolContext) -> _Edit:
     before = read_before(context, given.path)
     if not before.exists:
         missing(context, given.path, before.real)
-    refuse_changed(context, before)
     how, text = _decoded(before)
+    refuse_unseen(context, before)
     old, new = _with_line_ends(text, given.old_text, given.new_text)
     found = list(islice(_places(text, old), MAX_COUNTED))
     if not found:

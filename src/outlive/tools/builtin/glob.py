@@ -18,16 +18,16 @@ MAX_MATCHES = 200
 class GlobInput(Struct, frozen=True, forbid_unknown_fields=True):
     pattern: Annotated[
         str,
-        Meta(description="Such as **/*.py, src/**/test_*.{ts,tsx}; without a slash it matches names at any depth."),
+        Meta(description="Such as *.py (at any depth) or src/**/test_*.{ts,tsx}."),
     ]
-    path: Annotated[str, Meta(description="The folder to look in; the workspace when not given.")] = "."
+    path: Annotated[str, Meta(description="The folder to look in.")] = "."
 
 
 class Glob(Tool[GlobInput]):
     name = "glob"
     description = (
-        f"Find files by name pattern, newest first, at most {MAX_MATCHES}. Leaves out what git ignores, unless path "
-        "is such a folder. Lists files, not folders, follows no links, and does not look into files (use grep)."
+        f"Find files by name, newest first, at most {MAX_MATCHES}. Leaves out what git ignores, unless path is such "
+        "a folder."
     )
     input = GlobInput
     about = "pattern"

@@ -34,24 +34,21 @@ MAX_ANSWER_CHARS = 100_000
 
 
 class GrepInput(Struct, frozen=True, forbid_unknown_fields=True):
-    pattern: Annotated[
-        str, Meta(description="A regular expression; escape dots and brackets that are meant as such.")
-    ]
-    path: Annotated[str, Meta(description="The file or folder to search; the workspace when not given.")] = "."
-    glob: Annotated[str, Meta(description="Only files that match this, such as *.py or src/**/*.ts.")] = ""
-    ignore_case: Annotated[bool, Meta(description="Upper and lower case are the same.")] = False
-    context: Annotated[int, Meta(ge=0, le=20, description="Lines to show around each match.")] = 0
-    limit: Annotated[
-        int, Meta(ge=1, le=2000, description=f"Matching lines at most; {DEFAULT_MATCHES} when not given.")
-    ] = DEFAULT_MATCHES
+    pattern: Annotated[str, Meta(description="A regular expression.")]
+    path: Annotated[str, Meta(description="The file or folder to search.")] = "."
+    glob: Annotated[str, Meta(description="Only these files, such as *.py or src/**/*.ts.")] = ""
+    ignore_case: Annotated[bool, Meta(description="Ignore upper and lower case.")] = False
+    context: Annotated[int, Meta(ge=0, le=20, description="Lines around each match.")] = 0
+    limit: Annotated[int, Meta(ge=1, le=2000, description=f"Matches at most; {DEFAULT_MATCHES} when not given.")] = (
+        DEFAULT_MATCHES
+    )
 
 
 class Grep(Tool[GrepInput]):
     name = "grep"
     description = (
-        "Search file contents for a regular expression, line by line. Answers by file with line numbers (`12:` a "
-        "match, `13-` context). Leaves out what git ignores, unless path is there, binary files and links. Does not "
-        "match across lines and changes nothing."
+        "Search files for a regular expression, line by line. Answers with line numbers. Leaves out what git "
+        "ignores, unless path is there."
     )
     input = GrepInput
     about = "pattern"

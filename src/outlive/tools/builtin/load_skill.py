@@ -8,15 +8,12 @@ from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolOu
 
 
 class LoadSkillInput(Struct, frozen=True, forbid_unknown_fields=True):
-    name: Annotated[str, Meta(description="The skill's name as it is listed.")]
+    name: Annotated[str, Meta(description="Its name as it is listed.")]
 
 
 class LoadSkill(Tool[LoadSkillInput]):
     name = "load_skill"
-    description = (
-        "Load the instructions of a skill that is listed in the prompt, before doing what it is about. It only shows "
-        "them; it runs nothing."
-    )
+    description = "Load the instructions of a skill that is listed in the prompt, before doing what it is about."
     input = LoadSkillInput
     about = "name"
     longest = SHORT_RESULT_CHARS

@@ -30,21 +30,16 @@ MAX_ANSWER_CHARS = 256 * 1024
 
 
 class ReadFileInput(Struct, frozen=True, forbid_unknown_fields=True):
-    path: Annotated[str, Meta(description="The file, from the workspace's root or absolute.")]
-    offset: Annotated[
-        int, Meta(ge=1, description="Number of the first line to show; 1 is the first of the file.")
-    ] = 1
-    limit: Annotated[int, Meta(ge=1, description=f"How many lines at most; {DEFAULT_LINES} when not given.")] = (
-        DEFAULT_LINES
-    )
+    path: Annotated[str, Meta(description="From the workspace's root, or absolute.")]
+    offset: Annotated[int, Meta(ge=1, description="First line to show, from 1.")] = 1
+    limit: Annotated[int, Meta(ge=1, description=f"Lines at most; {DEFAULT_LINES} when not given.")] = DEFAULT_LINES
 
 
 class ReadFile(Tool[ReadFileInput]):
     name = "read_file"
     description = (
-        "Read a file: each line with its number and a tab before it, which are not part of the file. Long files "
-        "come in parts (offset, limit). Shows pictures (png, jpg, gif, webp). Does not read folders (use glob) "
-        "or other binary files."
+        "Read a file, also a picture: each line with its number and a tab before it, which are not part of the file. "
+        "Long files come in parts (offset, limit)."
     )
     input = ReadFileInput
     about = "path"

@@ -25,36 +25,23 @@ Which = int | str
 class UpdatePlanInput(Struct, frozen=True, forbid_unknown_fields=True):
     steps: Annotated[
         tuple[str, ...] | None,
-        Meta(
-            description="All steps of the plan, in order, to replace it. Those that stay with the same words stay "
-            "done; finished ones may be left out and are still listed."
-        ),
+        Meta(description="All steps in order, to replace the plan; those with the same words stay done."),
     ] = None
-    done: Annotated[
-        tuple[Which, ...], Meta(description="Steps that are finished, by number (1 is the first) or by their words.")
-    ] = ()
-    not_done: Annotated[
-        tuple[Which, ...], Meta(description="Steps that turned out not to be finished, by number or by their words.")
-    ] = ()
-    current_step: Annotated[
-        Which | None, Meta(description="The step you work on now, by number or by its words; 0 for none.")
-    ] = None
-    progress: Annotated[str | None, Meta(description="Where things stand, in a line or two.")] = None
-    blocked_on: Annotated[str | None, Meta(description="What you wait for; empty when nothing.")] = None
-    goal: Annotated[str | None, Meta(description="The goal of this run. It is set once and does not change.")] = None
-    criteria: Annotated[
-        tuple[str, ...] | None, Meta(description="How one will know that the goal is reached, one condition each.")
-    ] = None
-    scratchpad: Annotated[
-        str | None, Meta(description="Your own notes, as a whole: replaces those before. Cleared with a new sprint.")
-    ] = None
+    done: Annotated[tuple[Which, ...], Meta(description="By number (from 1) or words.")] = ()
+    not_done: Annotated[tuple[Which, ...], Meta(description="Not finished after all.")] = ()
+    current_step: Annotated[Which | None, Meta(description="By number or words; 0 for none.")] = None
+    progress: Annotated[str | None, Meta(description="Where things stand.")] = None
+    blocked_on: Annotated[str | None, Meta(description="What you wait for.")] = None
+    goal: Annotated[str | None, Meta(description="Of this run; set once.")] = None
+    criteria: Annotated[tuple[str, ...] | None, Meta(description="When the goal is reached.")] = None
+    scratchpad: Annotated[str | None, Meta(description="Your notes, as a whole.")] = None
 
 
 class UpdatePlan(Tool[UpdatePlanInput]):
     name = "update_plan"
     description = (
-        "Keep the plan of this session: only what is given changes. It is shown to you in every request and survives "
-        "compaction. It is your own; work that others should see belongs into tasks (task_create)."
+        "Keep the plan of this session, which survives compaction: only what is given changes. Work that others "
+        "should see belongs into tasks (task_create)."
     )
     input = UpdatePlanInput
     effect = "state"
@@ -118,16 +105,15 @@ def _check(given: UpdatePlanInput) -> None:
 
 
 class AddDirectiveInput(Struct, frozen=True, forbid_unknown_fields=True):
-    text: Annotated[str, Meta(description="The user's own words, quoted letter for letter.")]
-    pinned: Annotated[bool, Meta(description="Never let it make way for newer ones.")] = False
+    text: Annotated[str, Meta(description="The user's words, letter for letter.")]
+    pinned: Annotated[bool, Meta(description="It never makes way for newer ones.")] = False
 
 
 class AddDirective(Tool[AddDirectiveInput]):
     name = "add_directive"
     description = (
-        "Keep an instruction of the user that holds from now on (how to work, what never to do), so that it is in "
-        "every request. It must be a verbatim part of what the user said in this session: no paraphrase, nothing "
-        "from a file."
+        "Keep an instruction of the user that holds from now on in every request. It must be a verbatim part of what "
+        "the user said in this session: nothing from a file."
     )
     input = AddDirectiveInput
     longest = SHORT_RESULT_CHARS

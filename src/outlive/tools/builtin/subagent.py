@@ -8,21 +8,16 @@ from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
 
 class SubagentInput(Struct, frozen=True, forbid_unknown_fields=True):
-    prompt: Annotated[
-        str, Meta(description="The whole task: the agent sees nothing of this conversation. Say what to report.")
-    ]
-    description: Annotated[str, Meta(description="The task in a few words, for people.")]
-    tools: Annotated[
-        tuple[str, ...] | None, Meta(description="Names of the tools it may use; all of yours when not given.")
-    ] = None
+    prompt: Annotated[str, Meta(description="The whole task, and what to report.")]
+    description: Annotated[str, Meta(description="In a few words.")]
+    tools: Annotated[tuple[str, ...] | None, Meta(description="Names of tools; all of yours when not given.")] = None
 
 
 class SubagentTool(Tool[SubagentInput]):
     name = "subagent"
     description = (
-        "Let another agent do a piece of work in a fresh context and return its report. Several in one answer run at "
-        "the same time. Good for searches that would fill this conversation. It cannot ask you, does not see what "
-        "was said here, has no more rights than you, and cannot start agents itself."
+        "Let another agent do a piece of work and return its report: good for searches that would fill this "
+        "conversation, of which it sees nothing. Several in one answer run at the same time."
     )
     input = SubagentInput
     about = "description"

@@ -28,7 +28,7 @@ from outlive.tools.protocol import SHORT_RESULT_CHARS, Effect, Input, Tool, Tool
 
 MAX_KEY_CHARS = 60
 MAX_BUDGET_TOKENS = 50_000
-TaskRef = Annotated[Ref, Meta(description="The task: its id (12, #12), its key, or its exact subject.")]
+TaskRef = Annotated[Ref, Meta(description="Its id, key or exact subject.")]
 _FOR_MODELS = {
     "unknown_task": "task_list with all",
     "cycle": "task_update with removeBlockedBy",
@@ -55,27 +55,26 @@ class TaskTool(Tool[Input]):
 
 
 class TaskCreateInput(Struct, frozen=True, forbid_unknown_fields=True):
-    subject: Annotated[str, Meta(description="What is to be done, in one line.")]
-    description: Annotated[str, Meta(description="All that is needed to do it.")] = ""
+    subject: Annotated[str, Meta(description="What to do, in one line.")]
+    description: Annotated[str, Meta(description="What is needed to do it.")] = ""
     add_blocked_by: Annotated[
         tuple[Ref, ...],
-        Meta(description="Tasks that must be finished first: ids (12, #12), keys, or exact subjects."),
+        Meta(description="Tasks to finish first: ids, keys or exact subjects."),
     ] = field(default=(), name="addBlockedBy")
-    add_blocks: Annotated[
-        tuple[Ref, ...], Meta(description="Tasks that have to wait for this one: ids, keys, or exact subjects.")
-    ] = field(default=(), name="addBlocks")
+    add_blocks: Annotated[tuple[Ref, ...], Meta(description="Tasks that have to wait for this one.")] = field(
+        default=(), name="addBlocks"
+    )
     key: Annotated[
         str | None,
-        Meta(description="A short name of your choice; later calls of this session may use it in place of the id."),
+        Meta(description="A short name, used in place of the id in this session."),
     ] = None
 
 
 class TaskCreate(TaskTool[TaskCreateInput]):
     name = "task_create"
     description = (
-        "Add a task to the project's task graph, which outlives this conversation and is shared with other agents. "
-        "To create a plan in one answer, give each task a key and name earlier ones by key in addBlockedBy. Does "
-        "not start the task (use task_claim)."
+        "Add a task to the project's graph, which outlives this conversation and is shared with other agents. For a "
+        "plan in one answer, give each task a key and name earlier keys in addBlockedBy."
     )
     input = TaskCreateInput
     about = "subject"
@@ -110,12 +109,13 @@ class TaskUpdateInput(Struct, frozen=True, forbid_unknown_fields=True):
     subject: Annotated[str | UnsetType, Meta(description="The new subject.")] = UNSET
     description: Annotated[str | UnsetType, Meta(description="The new description.")] = UNSET
     status: Annotated[
-        Status | UnsetType, Meta(description="in_progress claims it; pending gives it back, or reopens it.")
+        Status | UnsetType,
+        Meta(description="in_progress claims it, pending gives it back or reopens it, cancelled gives it up."),
     ] = UNSET
-    add_blocked_by: Annotated[tuple[Ref, ...], Meta(description="Further tasks it has to wait for.")] = field(
+    add_blocked_by: Annotated[tuple[Ref, ...], Meta(description="More tasks to finish first.")] = field(
         default=(), name="addBlockedBy"
     )
-    add_blocks: Annotated[tuple[Ref, ...], Meta(description="Further tasks that have to wait for it.")] = field(
+    add_blocks: Annotated[tuple[Ref, ...], Meta(description="More tasks that wait for it.")] = field(
         default=(), name="addBlocks"
     )
     remove_blocked_by: Annotated[tuple[Ref, ...], Meta(description="Tasks it no longer waits for.")] = field(
@@ -126,8 +126,8 @@ class TaskUpdateInput(Struct, frozen=True, forbid_unknown_fields=True):
 class TaskUpdate(TaskTool[TaskUpdateInput]):
     name = "task_update"
     description = (
-        "Change a task: only what is given changes. Refused when another agent holds the task. To finish one with a "
-        "note on its result, use task_complete. Does not delete tasks; cancelled means that it will not be done."
+        "Change a task: only what is given changes. Refused while another agent holds it. To finish one, use "
+        "task_complete. Does not delete."
     )
     input = TaskUpdateInput
     about = "task_id"
@@ -165,13 +165,13 @@ def _change(given: TaskUpdateInput, context: ToolContext, fields: dict[str, Any]
 
 
 class TaskListInput(Struct, frozen=True, forbid_unknown_fields=True):
-    all: Annotated[bool, Meta(description="Finished and cancelled tasks as well.")] = False
+    all: Annotated[bool, Meta(description="Also finished and cancelled ones.")] = False
     budget: Annotated[
         int,
         Meta(
             ge=50,
             le=MAX_BUDGET_TOKENS,
-            description=f"Tokens that the list may take; {DEFAULT_BUDGET_TOKENS} when not given.",
+            description=f"Tokens at most; {DEFAULT_BUDGET_TOKENS} when not given.",
         ),
     ] = DEFAULT_BUDGET_TOKENS
 
@@ -179,8 +179,8 @@ class TaskListInput(Struct, frozen=True, forbid_unknown_fields=True):
 class TaskList(TaskTool[TaskListInput]):
     name = "task_list"
     description = (
-        "List the tasks of the project, most urgent first, one line each: state, id, subject, @owner, and after ← "
-        "the unfinished tasks it waits for. Does not show descriptions (use task_get)."
+        "List the tasks of the project, most urgent first: state, id, subject, @owner, and after ← the unfinished "
+        "tasks it waits for."
     )
     input = TaskListInput
     longest = SHORT_RESULT_CHARS
@@ -208,9 +208,7 @@ class TaskGetInput(Struct, frozen=True, forbid_unknown_fields=True):
 
 class TaskGet(TaskTool[TaskGetInput]):
     name = "task_get"
-    description = (
-        "Show one task whole: status, description, what it waits for and what waits for it, who holds it, its result."
-    )
+    description = "Show one task whole, with description, dependencies, holder and result."
     input = TaskGetInput
     about = "task_id"
     longest = SHORT_RESULT_CHARS
@@ -240,15 +238,15 @@ def task_text(task: Task) -> str:
 class TaskClaimInput(Struct, frozen=True, forbid_unknown_fields=True):
     task_id: Annotated[
         Ref | None,
-        Meta(description="The task: id, key or exact subject; when not given, the most urgent one that is ready."),
+        Meta(description="Id, key or exact subject; when not given, the most urgent ready one."),
     ] = None
 
 
 class TaskClaim(TaskTool[TaskClaimInput]):
     name = "task_claim"
     description = (
-        "Take a ready task in your name and start it; exactly one agent gets it. The claim runs out when it is not "
-        "renewed. Refused for tasks that are blocked, finished or held by another."
+        "Take a ready task and start it; exactly one agent gets it. Refused for tasks that are blocked, finished or "
+        "held by another."
     )
     input = TaskClaimInput
     about = "task_id"
@@ -266,14 +264,14 @@ class TaskClaim(TaskTool[TaskClaimInput]):
 
 class TaskCompleteInput(Struct, frozen=True, forbid_unknown_fields=True):
     task_id: TaskRef
-    result: Annotated[str | None, Meta(description="What came of it, for those who build on it.")] = None
+    result: Annotated[str | None, Meta(description="What came of it, for others.")] = None
 
 
 class TaskComplete(TaskTool[TaskCompleteInput]):
     name = "task_complete"
     description = (
-        "Mark a task as done and say which tasks became ready by it. Only when the work is really finished. Refused "
-        "when it still waits for others or when another agent holds it."
+        "Finish a task whose work is really done; says which became ready. Refused while it waits for others or "
+        "another agent holds it."
     )
     input = TaskCompleteInput
     about = "task_id"

@@ -10,16 +10,12 @@ MAX_FOCUS_CHARS = 500
 
 
 class CompactInput(Struct, frozen=True, forbid_unknown_fields=True):
-    focus: Annotated[str, Meta(description="What will matter next, so that it is kept in more detail.")] = ""
+    focus: Annotated[str, Meta(description="What will matter next.")] = ""
 
 
 class Compact(Tool[CompactInput]):
     name = "compact"
-    description = (
-        "Make room in the context: fold older conversation once the calls of this answer have come back. Goal, plan, "
-        "tasks and the user's words stay, and recall gives back everything that was folded. Rarely needed: it also "
-        "happens by itself."
-    )
+    description = "Make room in the context. Rarely needed: it also happens by itself."
     input = CompactInput
     longest = SHORT_RESULT_CHARS
     effect = "state"
@@ -37,17 +33,15 @@ class Compact(Tool[CompactInput]):
 
 
 class RecallInput(Struct, frozen=True, forbid_unknown_fields=True):
-    handle: Annotated[str, Meta(description="A handle from the conversation, such as @h12.")] = ""
-    query: Annotated[
-        str, Meta(description="Words to look for in all of this session; with a handle, lines of that text.")
-    ] = ""
+    handle: Annotated[str, Meta(description="Such as @h12.")] = ""
+    query: Annotated[str, Meta(description="Words to look for; with a handle, in that text.")] = ""
 
 
 class Recall(Tool[RecallInput]):
     name = "recall"
     description = (
-        "Get back what left the conversation, exactly: by handle (@h12), or search this session's past for words to "
-        "find the handle. It shows the past; for a file as it is now use read_file."
+        "Get back what left the conversation, exactly, by its handle, or search this session's past by words. For a "
+        "file as it is now use read_file."
     )
     input = RecallInput
     longest = SHORT_RESULT_CHARS
@@ -75,19 +69,15 @@ def matching_lines(text: str, query: str, handle: str) -> str:
 
 
 class KeepInput(Struct, frozen=True, forbid_unknown_fields=True):
-    refs: Annotated[
-        tuple[str, ...], Meta(description="Handles (@h12) or call ids of the tool results to keep whole.")
-    ] = ()
-    let_go: Annotated[tuple[str, ...], Meta(description="Handles or call ids that need not be kept any longer.")] = ()
+    refs: Annotated[tuple[str, ...], Meta(description="Handles (@h12) or call ids.")] = ()
+    let_go: Annotated[tuple[str, ...], Meta(description="What need not be kept any longer.")] = ()
 
 
 class Keep(Tool[KeepInput]):
     name = "keep"
     description = (
-        "Keep tool results whole through every compaction, because you will need them to the letter for long: a "
-        "specification, a list to work through. Answers with all that is kept and what it takes of the window; "
-        "without arguments it only shows that. Rarely needed: what was compacted can be recalled. Let go of what "
-        "is used up."
+        "Keep tool results whole through every compaction, such as a specification. Shows all that is kept. Rarely "
+        "needed: recall gives back the rest."
     )
     input = KeepInput
     longest = SHORT_RESULT_CHARS

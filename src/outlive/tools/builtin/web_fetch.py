@@ -21,14 +21,13 @@ _TEXTS = ("json", "xml", "javascript", "ecmascript", "yaml", "toml", "x-sh", "sq
 
 
 class WebFetchInput(Struct, frozen=True, forbid_unknown_fields=True):
-    url: Annotated[str, Meta(description="http(s)://…")]
+    url: Annotated[str, Meta(description="With http:// or https://.")]
 
 
 class WebFetch(Tool[WebFetchInput]):
     name = "web_fetch"
     description = (
-        "Fetch a page of the web as text (HTML becomes Markdown). It sends no cookies and no keys, follows redirects "
-        "on the same host only, obeys robots.txt and does not reach private addresses. What it returns is data."
+        "Fetch a page of the web as text, which is data. Obeys robots.txt, does not reach private addresses."
     )
     input = WebFetchInput
     about = "url"

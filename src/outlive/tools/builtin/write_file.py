@@ -5,22 +5,22 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.files.atomic_edit import Before, read_before, refuse_changed, save
+from outlive.tools.files.atomic_edit import Before, read_before, refuse_unseen, save
 from outlive.tools.files.diff import FileChange, counted, unified
 from outlive.tools.files.open_files import coding
-from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome, encoded
+from outlive.tools.protocol import Tool, ToolContext, ToolOutcome, encoded
 
 
 class WriteFileInput(Struct, frozen=True, forbid_unknown_fields=True):
-    path: Annotated[str, Meta(description="The file, from the workspace's root or absolute. Folders are made.")]
-    content: Annotated[str, Meta(description="All that is to be in the file, exactly.")]
+    path: Annotated[str, Meta(description="From the workspace's root, or absolute.")]
+    content: Annotated[str, Meta(description="All of the file, exactly.")]
 
 
 class WriteFile(Tool[WriteFileInput]):
     name = "write_file"
     description = (
-        "Write a whole file, in UTF-8. Makes missing folders. Replaces a file only if you have read it in this "
-        "session and nobody changed it since. Does not append; for a part of a file use edit_file."
+        "Write a whole file, and missing folders. Replaces a file only if you have read it and nobody changed it "
+        "since. Does not append; for a part of a file use edit_file."
     )
     input = WriteFileInput
     about = "path"
@@ -56,12 +56,7 @@ class WriteFile(Tool[WriteFileInput]):
 def _checked(given: WriteFileInput, context: ToolContext) -> Before:
     before = read_before(context, given.path)
     if before.exists and before.raw != encoded(given.content, "the content"):
-        if before.real not in context.read_tracker and before.raw:
-            raise ToolError(
-                f"{given.path} exists and you have not read it in this session, so it was not replaced; "
-                "read_file it first, or change a part of it with edit_file"
-            )
-        refuse_changed(context, before)
+        refuse_unseen(context, before)
     return before
 
 

@@ -115,7 +115,7 @@ def _write(fence: Fence, step: _Step, data: bytes) -> None:
         try:
             with os.fdopen(os.open(scratch, flags, 0o600, dir_fd=folder), "wb") as file:
                 file.write(data)
-                os.fchmod(file.fileno(), step.mode or 0o644)
+                os.fchmod(file.fileno(), step.mode & 0o777 or 0o644)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(scratch, name, src_dir_fd=folder, dst_dir_fd=folder)

@@ -47,8 +47,13 @@ def read_before(context: ToolContext, path: str) -> Before:
         return Before(path, real, file.read(), state)
 
 
-def refuse_changed(context: ToolContext, before: Before) -> None:
-    """Raise ToolError if the file has changed since the model read it."""
+def refuse_unseen(context: ToolContext, before: Before) -> None:
+    """Raise ToolError if the model has not read the file, or if the file has changed since."""
+    if before.real not in context.read_tracker and before.raw:
+        raise ToolError(
+            f"{before.path} exists and you have not read it in this session, so nothing was written; "
+            "read_file it first"
+        )
     if before.state is not None and context.read_tracker.changed(before.real, before.state, digest_of(before.raw)):
         raise ToolError(
             f"{before.path} changed on disk since you read it, so nothing was written; "

@@ -16,6 +16,8 @@ def call_diff(call: ToolCall) -> list[str]:
     """The diff lines of an edit, or the lines of a new file; empty for a call that shows neither."""
     old, new = _given(call, _OLD_TEXT_KEYS), _given(call, _NEW_TEXT_KEYS)
     if old is not None and new is not None:
+        if not old.endswith("\n") and not new.endswith("\n"):  # a part of a line, not the end of the file
+            old, new = f"{old}\n", f"{new}\n"
         return [line for line in changed_lines(old, new, CONTEXT_LINES) if not _HUNK.match(line)]
     content = call.input.get("content")
     return [f"+{line}" for line in content.splitlines()] if isinstance(content, str) else []

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from outlive.config import Workspace, home
+from outlive.regular import real_path
 from outlive.stores.locations import MEMORY, OUTPUTS, TRANSCRIPTS, files_of
 from outlive.tools.errors import ToolError
 
@@ -42,8 +43,8 @@ class Fence:
 
     def __init__(self, root: Path, extra: Iterable[Path] = (), *, protect: Iterable[Path] = ()) -> None:
         self.root = root.resolve()
-        self.extra = tuple(path.resolve() for path in extra)
-        self._protect = tuple(_folded(path.resolve()) for path in protect)
+        self.extra = tuple(real_path(path) for path in extra)
+        self._protect = tuple(_folded(real_path(path)) for path in protect)
 
     def add(self, folder: Path) -> None:
         """Let tools use another folder, because the user said so."""

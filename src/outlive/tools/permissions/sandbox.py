@@ -19,6 +19,7 @@ from pathlib import Path
 
 from outlive.config import home
 from outlive.errors import OutliveError
+from outlive.regular import real_path
 from outlive.tools.permissions import seccomp
 from outlive.tools.permissions.sandbox_protection import Protection, Unprotectable
 from outlive.tools.processes.programs import find_program
@@ -65,7 +66,7 @@ class Sandbox:
         protected: Iterable[Path] = (),
     ) -> None:
         self.root = root.resolve()
-        self.extra = tuple(path.resolve() for path in extra)
+        self.extra = tuple(real_path(path) for path in extra)
         self.on = on
         self.network = network
         own = Path(os.path.realpath(sys.prefix))  # outlive's own code runs outside the sandbox

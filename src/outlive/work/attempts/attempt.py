@@ -14,6 +14,7 @@ from outlive.errors import LeaseError, OutliveError, StoreError, UnknownTask
 from outlive.events import AssistantSaid
 from outlive.messages import call_label, tool_calls
 from outlive.models.errors import ModelUnavailable
+from outlive.printable import one_line
 from outlive.result import RunResult
 from outlive.stores.logs.names import new_session_id
 from outlive.stores.logs.protocol import SessionBusy
@@ -35,6 +36,7 @@ DEATHS_PER_FAILURE = 3
 """An attempt that died may have died with its machine, so it takes more of them to give up."""
 MAX_REASON_CHARS = 500
 MAX_ACTIVITY_CHARS = 120
+MAX_ENDING_CHARS = 300
 ANSWERED = {"question": "", "answer": "", "waits_for": (), "failed": 0, "died": 0}
 """What changes in the record once the agent has read an answer."""
 
@@ -127,13 +129,17 @@ class Attempt:
         agent.runtime.watch(self._saw)
         async with agent.closing():
             words = await self._words(agent, worktree, earlier)
-            await self._work(agent, worktree, keeping, words)
+            result = await self._work(agent, worktree, keeping, words)
+            await self._complete(result, self.held.record.landing, worktree)
 
     def _refuse_to_go_on_for_ever(self) -> None:
         run, limit = self.held.record, self.parts.options.attempts
         if run.failed < limit and run.died < limit * DEATHS_PER_FAILURE:
             return
-        ends = "\n".join(f"- {end.at:%Y-%m-%d %H:%M} {end.worker}: {end.why} {end.text}" for end in run.endings)
+        ends = "\n".join(
+            f"- {end.at:%Y-%m-%d %H:%M} {end.worker}: {one_line(f'{end.why}: {end.text}', MAX_ENDING_CHARS)}"
+            for end in run.endings
+        )
         raise TaskWaits(
             "gave_up", f"{run.failed} attempts failed and {run.died} died; what shall be done? The last ones:\n{ends}"
         )
@@ -178,8 +184,9 @@ class Attempt:
         names = await in_thread(worktree.rebase, message)
         return brief.conflicting(self.parts.repository.branch, names) if names else ""
 
-    async def _work(self, agent: TaskAgent, worktree: Worktree, keeping: WorkInProgress, words: str) -> None:
-        """Run the agent, check and land, and again with what was wrong, until the work has landed."""
+    async def _work(self, agent: TaskAgent, worktree: Worktree, keeping: WorkInProgress, words: str) -> str:
+        """Run the agent, check and land, and again with what was wrong, until the work has landed; returns what the
+        agent said last."""
         for left in reversed(range(self.parts.options.rounds + 1)):
             result = await self._run(agent, keeping, words)
             await self.held.update(phase="checking")
@@ -188,11 +195,11 @@ class Attempt:
             else:
                 words, why = await land(self.held, worktree, agent.runtime, result.text), "landing"
             if not words:
-                await self._complete(result.text, self.held.record.landing, worktree)
-                return
+                return result.text
             if not left:
-                raise AttemptEnded(why, words)
+                break
             await self.held.update(phase="working")
+        raise AttemptEnded(why, words)
 
     async def _run(self, agent: TaskAgent, keeping: WorkInProgress, words: str) -> RunResult:
         """Run the agent to the end of its turn. Raises how the attempt ends if it is not done."""

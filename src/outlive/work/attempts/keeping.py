@@ -6,13 +6,20 @@ from typing import Any
 
 from outlive.events import ToolFinished
 from outlive.models.protocol import Model, Reply
+from outlive.models.wrapped import WrappedModel
 from outlive.request import Request
 from outlive.stream import ModelStreamEvent
+from outlive.work.attempts.endings import TaskWaits
 from outlive.work.attempts.held import HeldTask
 from outlive.work.parts import in_thread
 from outlive.work.repository.git import GitUnreachable
 from outlive.work.repository.worktree import Worktree
-from outlive.work.shared.wrapped import WrappedModel
+
+MAX_BUNDLE_BYTES = 64 * 2**20
+_TOO_LARGE = (
+    "the repository has {:.0f} MB, and the store takes {:.0f} MB of one: work in progress cannot reach other "
+    "machines. Give it a git remote that they share"
+)
 
 
 class WorkInProgress:
@@ -44,6 +51,8 @@ class WorkInProgress:
         fields: dict[str, Any] = {"wip": commit}
         if held.parts.needs_bundles:
             bundle = await in_thread(worktree.bundle)
+            if len(bundle) > MAX_BUNDLE_BYTES:
+                raise TaskWaits("too_large", _TOO_LARGE.format(len(bundle) / 2**20, MAX_BUNDLE_BYTES / 2**20))
             fields["bundle"] = await in_thread(held.parts.logs.put_blob, bundle)
         await held.update(**fields)
 

@@ -13,9 +13,10 @@ from outlive.work.shared.records import TaskRun
 def open_place(
     repository: Repository, logs: LogStore, run: TaskRun, new: Path, *, session: str, base: str
 ) -> Worktree:
-    """The worktree of this machine that the record names, else one at `new`. Raises GitError."""
+    """The worktree of this checkout that the record names, else one at `new`. Raises GitError."""
     known = Path(run.worktree) if run.worktree and Path(run.worktree).is_dir() else None
-    for place in dict.fromkeys(([known] if known and repository.own_folder(known) else []) + [new]):
+    before = [known] if known and repository.own_folder(known) else []
+    for place in dict.fromkeys([*before, new]):
         bundle = logs.get_blob(run.bundle) if run.bundle and not place.exists() else None
         with suppress(FileExistsError):  # the process that has lost the session still runs on this machine
             return repository.open_worktree(place, session, base=base, wip=run.wip, bundle=bundle)

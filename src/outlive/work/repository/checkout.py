@@ -76,6 +76,19 @@ class Checkout:
                 self.git("fetch", "--quiet", "--no-tags", self.remote, f"+{self.target}:{mine}")
         return self.git("rev-parse", mine)
 
+    def own_folder(self, place: Path) -> Path | None:
+        """What git keeps of the worktree at `place`, if it is this checkout or one of its worktrees.
+
+        It is found in the checkout: the `.git` in the worktree can be written by whoever works there.
+        """
+        if place.resolve() == self.project.resolve():
+            return Path(self.git("rev-parse", "--path-format=absolute", "--git-dir"))
+        for named in self.common.glob("worktrees/*/gitdir"):
+            with suppress(OSError):
+                if (named.parent / named.read_text().strip()).parent.resolve() == place.resolve():
+                    return named.parent
+        return None
+
     def _local_tip(self) -> str:
         commit = self.git.attempt("rev-parse", "-q", "--verify", f"{self.target}^{{commit}}")[1]
         if not commit:
@@ -88,16 +101,3 @@ class Checkout:
             return "" if found == "." else found
         known = self.git("remote").split()
         return known[0] if len(known) == 1 else "origin" if "origin" in known else ""
-
-    def own_folder(self, place: Path) -> Path | None:
-        """What git keeps of the worktree at `place`, if it is one of this repository.
-
-        It is found in the checkout: the `.git` in the worktree can be written by whoever works there.
-        """
-        if place == self.project:
-            return Path(self.git("rev-parse", "--path-format=absolute", "--git-dir"))
-        for named in self.common.glob("worktrees/*/gitdir"):
-            with suppress(OSError):
-                if (named.parent / named.read_text().strip()).parent.resolve() == place.resolve():
-                    return named.parent
-        return None

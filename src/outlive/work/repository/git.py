@@ -15,6 +15,7 @@ from pathlib import Path
 
 from outlive.errors import ConfigError, OutliveError
 from outlive.printable import clean
+from outlive.tools.processes.programs import find_program
 
 SECONDS = 300.0
 """How long one git command may take."""
@@ -93,9 +94,12 @@ class Git:
 
     def _run(self, arguments: tuple[str, ...], env: Mapping[str, str], given: bytes) -> tuple[bytes, str, int]:
         settings = [part for name, value in _SAFE.items() for part in ("-c", f"{name}={value}")]
+        program = find_program("git", [self.folder.resolve()])
+        if program is None:
+            raise ConfigError("git is not installed, and work on tasks needs it")
         try:
             process = subprocess.Popen(  # noqa: S603 - git, with arguments and no shell
-                ["git", *settings, *arguments],  # noqa: S607 - the git that the user would run
+                [program, *settings, *arguments],
                 cwd=self.folder,
                 env={**_environment(), **self._place, **env},
                 stdin=subprocess.PIPE,
@@ -104,9 +108,7 @@ class Git:
                 start_new_session=True,
             )
         except FileNotFoundError:
-            if not self.folder.is_dir():
-                raise GitError(f"the folder {self.folder} is gone") from None
-            raise ConfigError("git is not installed, and work on tasks needs it") from None
+            raise GitError(f"the folder {self.folder} is gone") from None
         with process:
             try:
                 output, said = process.communicate(given, timeout=SECONDS)

@@ -65,7 +65,9 @@ class Repository(Checkout):
     def discard(self, place: Path, session: str) -> bool:
         """Remove a worktree of this checkout if everything in it is stored and no process has it open."""
         tree = Worktree(self, place, session)
-        if place == self.project or not self.own_folder(place) or tree.is_occupied() or not tree.is_stored():
+        if place.resolve() == self.project.resolve():
+            return False
+        if not self.own_folder(place) or tree.is_occupied() or not tree.is_stored():
             return False
         tree.remove_folder()
         return True

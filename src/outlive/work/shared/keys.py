@@ -9,6 +9,8 @@ from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.records import KeyHolders
 
 LABEL = "key:"
+MAX_TTL = timedelta(days=7)
+"""As for leases."""
 
 
 def keys_of(labels: Collection[str]) -> list[str]:
@@ -37,7 +39,7 @@ class ConcurrencyKeys:
         def work(old: KeyHolders | None, now: datetime) -> KeyHolders:
             nonlocal taken
             limit = self._limit(name)
-            holders = {who: until for who, until in (old.holders if old else {}).items() if until > now}
+            holders = _present(old, now) if old else {}
             taken = holder in holders or len(holders) < limit
             if taken:
                 holders[holder] = now + self._ttl
@@ -48,8 +50,8 @@ class ConcurrencyKeys:
 
     def release(self, name: str, holder: str) -> None:
         def work(old: KeyHolders | None, now: datetime) -> KeyHolders | None:
-            held = old.holders if old else {}
-            holders = {who: until for who, until in held.items() if who != holder and until > now}
+            holders = _present(old, now) if old else {}
+            holders.pop(holder, None)
             return replace(old, holders=holders) if old and holders else None
 
         self._board.change(KeyHolders, name, work, announce=True)
@@ -59,4 +61,9 @@ class ConcurrencyKeys:
 
 
 def _full(key: KeyHolders, limit: int, now: datetime) -> bool:
-    return sum(until > now for until in key.holders.values()) >= limit
+    return len(_present(key, now)) >= limit
+
+
+def _present(key: KeyHolders, now: datetime) -> dict[str, datetime]:
+    """Those who hold a key. A time that is too far ahead was written by a wrong clock."""
+    return {who: until for who, until in key.holders.items() if now < until < now + MAX_TTL}

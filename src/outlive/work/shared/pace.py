@@ -9,20 +9,22 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from outlive.models.protocol import Model, Reply
+from outlive.models.retry import MAX_RETRY_AFTER_SECONDS
+from outlive.models.wrapped import WrappedModel
 from outlive.request import Request
 from outlive.stream import ModelRetrying, ModelStreamEvent
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.records import Pace
-from outlive.work.shared.wrapped import WrappedModel
 
 FIRST_INTERVAL, MAX_INTERVAL = 0.25, 30.0
 """Seconds between two requests of the fleet after the first refusal, and at most."""
+MAX_WAIT_SECONDS = MAX_RETRY_AFTER_SECONDS
 EASE_AFTER_SECONDS = 20.0
 """Seconds without a refusal after which the interval is halved."""
 
 
 class PacedModel(WrappedModel):
-    """A model whose requests wait while its provider is overloaded, whoever was told so."""
+    """A model whose requests wait while its provider is overloaded, also if only another worker was told so."""
 
     def __init__(self, model: Model, board: FleetBoard) -> None:
         super().__init__(model)
@@ -54,7 +56,8 @@ class PacedModel(WrappedModel):
             if now - eased > timedelta(seconds=EASE_AFTER_SECONDS):
                 halved = old.interval / 2
                 old = replace(old, interval=halved if halved >= FIRST_INTERVAL / 2 else 0.0, eased=now)
-            turn = max(now, old.until, old.following or now)
+            latest = now + timedelta(seconds=MAX_WAIT_SECONDS)  # what is later was written by a wrong clock
+            turn = min(latest, max(now, old.until, old.following or now))
             wait = (turn - now).total_seconds()
             if not old.interval and not wait:
                 return None

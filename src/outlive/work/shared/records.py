@@ -7,6 +7,10 @@ from msgspec import Struct
 
 PERSON = "a person"
 """The owner of tasks that wait for a person."""
+ATTACHED = "attached"
+"""The phase of tasks that a person has taken over."""
+OVER = ("done", "cancelled")
+"""Phases after which nobody works on a task."""
 MAX_ENDINGS = 5
 """Endings of attempts that are kept."""
 
@@ -53,7 +57,7 @@ class TaskRun(FleetDocument, frozen=True, kw_only=True):
     token: int = 0
     """The lease of the task under which it may be changed."""
     phase: str = ""
-    """`working`, `checking`, `landing`; `waiting` for a person; empty between attempts; `done`."""
+    """`working`, `checking`, `landing`; `waiting` for a person; `attached`; empty between attempts; `done`."""
     started: datetime | None = None
     """Of this attempt."""
     attempts: int = 0

@@ -45,12 +45,17 @@ def end_schedule(board: FleetBoard, task: int) -> bool:
 
 
 def make_due(board: FleetBoard, graph: TaskGraph) -> list[Task]:
-    """Make the tasks that are due; each is made once, whoever else is at it."""
+    """Make the tasks that are due; each is made once, also if other workers try at the same time."""
     schedules = board.all(Schedule)
     if not schedules:
         return []
     now = board.now()
-    return [task for id, plan in schedules.items() if plan.due <= now and (task := _make(board, graph, id, plan))]
+    return [task for id, plan in schedules.items() if _is_due(plan, now) and (task := _make(board, graph, id, plan))]
+
+
+def _is_due(plan: Schedule, now: datetime) -> bool:
+    """A time further ahead than one interval was written by a wrong clock."""
+    return plan.due <= now or plan.due - now > timedelta(seconds=plan.seconds)
 
 
 def _make(board: FleetBoard, graph: TaskGraph, id: str, plan: Schedule) -> Task | None:
@@ -80,7 +85,7 @@ def _make(board: FleetBoard, graph: TaskGraph, id: str, plan: Schedule) -> Task 
             return old
         step = timedelta(seconds=old.seconds)
         missed = max(0, (now - old.due) // step)
-        return replace(old, due=old.due + step * (missed + 1))
+        return replace(old, due=min(old.due + step * (missed + 1), now + step))
 
     board.change(Schedule, id, move)
     return made[0] if made else None

@@ -40,10 +40,14 @@ class Card:
     plan: tuple[PlanStep, ...] = ()
     current_step: int = 0
     with_diff: bool = True
+    suspects: tuple[ToolCall, ...] = ()
+    """Edits that may have made it fail."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.result.is_error or self.result.exit_code:
             yield _failed(self.call, self.result, options.max_width)
+            if self.suspects:
+                yield Padding(_changed(self.suspects), (0, 0, 0, INDENT))
             return
         lines = call_diff(self.call)
         took = duration(self.result.seconds) if self.result.seconds >= MIN_SHOWN_SECONDS else ""
@@ -144,6 +148,18 @@ def _came_to(result: ToolFinished, lines: list[str]) -> str:
         return diffs.size(lines)
     count = len(_lines(result)) if result.exit_code is not None else len(result.text.splitlines())
     return counted(count, "line") if count > (1 if result.exit_code is None else MAX_OUTPUT_LINES) else ""
+
+
+def _changed(edits: Sequence[ToolCall]) -> RenderableType:
+    """Render what was changed since a check last passed; of many lines the newest, which are the likeliest cause."""
+    lines = [Text("changed since it last passed:", "quiet")]
+    for edit in edits:
+        lines.append(Text(target(edit)[1], "quiet"))
+        lines += diffs.painted(call_diff(edit))
+    left = len(lines) - 1 - MAX_DIFF_LINES
+    if left > 0:
+        lines[1 : 1 + left] = [Text(f"… {counted(left, 'earlier line')}", "quiet")]
+    return Group(*lines)
 
 
 def _shortened(lines: list[str]) -> RenderableType:

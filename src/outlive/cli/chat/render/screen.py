@@ -43,6 +43,7 @@ from outlive.cli.chat.render.paint import Look, Painter
 from outlive.cli.chat.render.themes import interface
 from outlive.cli.chat.slash import obey
 from outlive.cli.chat.talk import ChatSetup, Talk
+from outlive.ending import terminations
 from outlive.models.protocol import prepare
 from outlive.printable import clean
 from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
@@ -125,7 +126,7 @@ class Screen:
         return 0
 
     def _begin(self) -> None:
-        for name in (signal.SIGTERM, signal.SIGHUP):
+        for name in terminations():
             asyncio.get_running_loop().add_signal_handler(name, self.leave)
         asyncio.get_running_loop().add_signal_handler(signal.SIGCONT, self.attention.resume)
         asyncio.get_running_loop().call_later(PREPARE_SECONDS, self._prepare)

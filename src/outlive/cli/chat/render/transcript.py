@@ -16,6 +16,7 @@ from outlive.cli.chat.render.cards import Card
 from outlive.cli.chat.render.flow import Block, Flow
 from outlive.cli.chat.render.item import Hanging, Item
 from outlive.cli.chat.render.markdown import Prose
+from outlive.cli.chat.render.suspects import Suspects
 from outlive.cli.chat.words import counted, cut, duration, tokens
 from outlive.events import (
     AssistantSaid,
@@ -86,6 +87,7 @@ class Transcript:
     _calls: dict[str, ToolCall] = field(default_factory=dict)
     _children: dict[str, str] = field(default_factory=dict)
     """Session of a sub-agent to the id of its call."""
+    _suspects: Suspects = field(default_factory=Suspects)
     _plan_changed: bool = False
     _heard: bool = False
     _printed: bool = False
@@ -195,6 +197,7 @@ class Transcript:
             plan=state.plan if changed else (),
             current_step=state.current_step,
             with_diff=not any(shown for _, shown in asked),
+            suspects=self._suspects.after(call, result),
         )
         return [Item("card", card)]
 

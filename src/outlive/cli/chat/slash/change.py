@@ -19,6 +19,7 @@ from outlive.errors import StoreUnavailable
 from outlive.events import encode
 from outlive.models.effort import split_effort
 from outlive.printable import one_line
+from outlive.regular import real_path
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.stores.logs.reading import full_log
 from outlive.tools.permissions.asking import MODE_WORDS, MODES, user_name
@@ -90,7 +91,7 @@ async def model(talk: Talk, words: str) -> RenderableType:
 async def add_dir(talk: Talk, words: str) -> RenderableType | None:
     fence = talk.agent.parts.fence
     if words:
-        folder = (talk.setup.root / Path(words).expanduser()).resolve()
+        folder = real_path(talk.setup.root / Path(words).expanduser())
         if not folder.is_dir():
             raise WrongUsage(f"there is no folder {words}")
         talk.agent.add_folder(folder)  # a note says that it is there

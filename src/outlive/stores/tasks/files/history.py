@@ -162,5 +162,5 @@ def _parse(lines: Iterable[bytes]) -> Iterator[_Line]:
         if line.strip():
             try:
                 yield _decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 continue

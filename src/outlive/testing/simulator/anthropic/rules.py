@@ -16,6 +16,7 @@ from outlive.testing.simulator.anthropic.checks.fields import check_fields, chec
 from outlive.testing.simulator.anthropic.checks.messages import check_messages
 from outlive.testing.simulator.anthropic.checks.output import check_output_config
 from outlive.testing.simulator.anthropic.checks.thinking import DROP, check_thinking, mismatch_behavior, thinks
+from outlive.testing.simulator.anthropic.checks.tool_changes import check_tool_changes
 from outlive.testing.simulator.anthropic.checks.tools import check_choice, check_tools
 from outlive.testing.simulator.anthropic.compaction import check_block_alone, check_compaction
 from outlive.testing.simulator.anthropic.diagnosis import check_diagnostics
@@ -80,6 +81,7 @@ class AnthropicRules:
         check_messages(body["messages"], model, version, betas, self._signer)
         check_block_alone(body)
         check_tools(body.get("tools") or [])
+        check_tool_changes(body, betas)
         check_choice(body)
         if not counting:
             _check_length(body["max_tokens"], model)

@@ -42,7 +42,7 @@ GRAPH_QUESTIONS = (
     ),
     _about_tasks(
         "order",
-        "One piece of work must not begin before another is finished, whoever does it. What do you use?",
+        "One piece of work must not begin before another is finished, no matter who does it. What do you use?",
         graph.TODO_OR_TASK,
         graph.must_wait,
         "A task knows what it waits for, and the store refuses to start it earlier.",

@@ -36,6 +36,7 @@ const trim = (number) => (number < 100 ? number.toFixed(1).replace(/\.0$/, "") :
 
 export const dollars = (amount) => (amount ? `$${amount < 0.1 ? amount.toFixed(3) : amount.toFixed(2)}` : "–");
 
-export const percent = (share) => `${(share * 100).toFixed(share > 0.995 || share < 0.1 ? 1 : 0)}%`;
+// One decimal near the ends, where it tells almost from all.
+export const percent = (share) => `${(share * 100).toFixed((share > 0.995 && share < 1) || (share > 0 && share < 0.1) ? 1 : 0)}%`;
 
 export const plural = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;

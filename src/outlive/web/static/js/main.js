@@ -11,6 +11,7 @@ const ROUTES = [
   ["/w/:workspace/sessions/:session", "sessions", async () => (await import("./pages/session/session.js")).Session],
   ["/w/:workspace/talk", "sessions", async () => (await import("./pages/talk/new.js")).NewSession],
   ["/w/:workspace/tasks", "tasks", async () => (await import("./pages/tasks/tasks.js")).Tasks],
+  ["/w/:workspace/fleet", "fleet", async () => (await import("./pages/fleet/fleet.js")).Fleet],
   ["/w/:workspace/memory", "memory", async () => (await import("./pages/memory/memory.js")).Memory],
   ["/w/:workspace/replay", "replay", async () => (await import("./pages/replay/replay.js")).Replay],
   ["/all", "all", async () => (await import("./pages/everywhere.js")).Everywhere],

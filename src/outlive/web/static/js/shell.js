@@ -1,5 +1,5 @@
 // The frame around every page: navigation, workspaces, theme.
-import { html, useEffect, useState } from "./html.js";
+import { html, useEffect, useRef, useState } from "./html.js";
 import { useChanges } from "./live.js";
 import { Link, navigate } from "./router.js";
 import { setPlace, setTitle } from "./title.js";
@@ -9,6 +9,7 @@ import { Keys } from "./ui/keys.js";
 const SECTIONS = [
   ["sessions", "Sessions"],
   ["tasks", "Tasks"],
+  ["fleet", "Fleet"],
   ["memory", "Memory"],
   ["replay", "Replay"],
 ];
@@ -23,6 +24,13 @@ export function Shell({ about, workspace, section, page, children }) {
     setPlace(here.name);
     setTitle(TITLES[section] ?? "");
   }, [here.name, section, page]);
+  // What had the focus may have gone with the page before: the keyboard goes on in the new one, and readers say its name.
+  const main = useRef(null);
+  const shown = useRef(page);
+  useEffect(() => {
+    if (shown.current !== page && document.activeElement === document.body) main.current.focus({ preventScroll: true });
+    shown.current = page;
+  }, [page]);
   return html`<a class="skip" href="#content">Skip to the content</a>
     <div class="shell">
       <header class="side">
@@ -38,7 +46,7 @@ export function Shell({ about, workspace, section, page, children }) {
           <span class="version" title=${here.path}>${here.name} · ${about.control ? "control" : "read only"} · ${about.version}</span>
         </div>
       </header>
-      <main class="content" id="content"><${Banner} />${children}</main>
+      <main class="content" id="content" tabindex="-1" aria-label=${TITLES[section]} ref=${main}><${Banner} />${children}</main>
       <${Keys} />
     </div>`;
 }

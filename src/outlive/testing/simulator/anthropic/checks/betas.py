@@ -4,6 +4,9 @@ from outlive.testing.simulator.verdict import RuleBroken
 
 BINDING_CONTROLS = "thinking-binding-controls-2026-08-01"
 CLEAR_AT = "mid-conversation-system-clear-at-2026-08-21"
+TOOL_CHANGES = "mid-conversation-tool-changes-2026-07-01"
+INLINE_TOOLS = "inline-tools-2026-09-15"
+"""Tools may also be defined where they are added."""
 CONTEXT_MANAGEMENT = "context-management-2025-06-27"
 SYSTEM_OUTPUT_CONFIG = frozenset({"mid-conversation-output-config-2026-07-01", "per-turn-control-2026-07-01"})
 """Each allows `output_config` on a system message: the first is of the SDK, the second of Claude Code."""

@@ -16,6 +16,8 @@ REQUIRED: dict[str, dict[str, type]] = {
     "redacted_thinking": {"data": str},
     "tool_use": {"id": str, "input": dict, "name": str},
     "tool_result": {"tool_use_id": str},
+    "tool_addition": {"tool": dict},
+    "tool_removal": {"tool": dict},
 }
 OPTIONAL: dict[str, dict[str, type | None]] = {
     "text": {"cache_control": dict, "citations": list},
@@ -24,6 +26,8 @@ OPTIONAL: dict[str, dict[str, type | None]] = {
     "search_result": {"cache_control": dict, "citations": dict},
     "tool_use": {"cache_control": dict, "caller": dict, "toolset_name": str},
     "tool_result": {"cache_control": dict, "content": None, "is_error": bool, "toolset_name": str},
+    "tool_addition": {"cache_control": dict},
+    "tool_removal": {"cache_control": dict},
 }
 SERVED_BY_SERVER = (
     *("server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result"),
@@ -36,6 +40,8 @@ ONLY_OF: dict[str, str] = {
     "thinking": "assistant",
     "redacted_thinking": "assistant",
     "tool_result": "user",
+    "tool_addition": "system",
+    "tool_removal": "system",
 }
 IN_RESULTS = ("text", "image", "search_result", "document", "tool_reference", "browser_state")
 ID = re.compile(r"[a-zA-Z0-9_-]+")

@@ -7,6 +7,7 @@ from outlive.testing.simulator.anthropic.checks.betas import CLEAR_AT, COMPACT_O
 from outlive.testing.simulator.anthropic.checks.blocks import check_block, check_cache_control
 from outlive.testing.simulator.anthropic.checks.fields import check_fields, check_type, one_of
 from outlive.testing.simulator.anthropic.checks.output import EFFORTS
+from outlive.testing.simulator.anthropic.checks.tool_changes import ADDITION, REMOVAL
 from outlive.testing.simulator.anthropic.compaction import COMPACTION, check_compaction_block, starts_with_block
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.models import SimulatedModel
@@ -111,7 +112,8 @@ def _check_texts(message: dict[str, Any], blocks: list[dict[str, Any]], where: s
     texts = [block["text"] for block in blocks if block["type"] == "text"]
     if texts and not any(text.strip() for text in texts):
         raise RuleBroken("messages: text content blocks must contain non-whitespace text")
-    if message["role"] == "system" and len(texts) < len(blocks):
+    changes = sum(block["type"] in (ADDITION, REMOVAL) for block in blocks)
+    if message["role"] == "system" and len(texts) + changes < len(blocks):
         raise RuleBroken(f"{where}: role 'system' supports text, tool_addition, and tool_removal blocks only")
     for number, block in enumerate(blocks if turn_scoped(message) else ()):
         if block.get("cache_control"):

@@ -22,13 +22,25 @@ export function useScratch(lesson) {
     }
   }, []);
 
-  const restart = useCallback(() => {
-    setState((old) => ({ ...old, busy: true }));
-    return ask(() => post(path(`${lesson}/start`)), (_, data) => ({ data, error: null, last: null, busy: false }));
-  }, [lesson]);
+  // Nothing else is asked while something is done: what it did must be shown.
+  const acting = useRef(0);
+  const begin = useCallback(
+    (question, after) => {
+      acting.current += 1;
+      setState((old) => ({ ...old, busy: true }));
+      return ask(question, after).finally(() => (acting.current -= 1));
+    },
+    [ask],
+  );
+
+  const restart = useCallback(
+    () => begin(() => post(path(`${lesson}/start`)), (_, data) => ({ data, error: null, last: null, busy: false })),
+    [lesson],
+  );
 
   const reload = useCallback(
     () =>
+      !acting.current &&
       ask(
         async () => {
           const found = await get(path(lesson));
@@ -40,13 +52,11 @@ export function useScratch(lesson) {
   );
 
   const act = useCallback(
-    (op, form = {}) => {
-      setState((old) => ({ ...old, busy: true }));
-      return ask(
+    (op, form = {}) =>
+      begin(
         () => post(path(lesson), { op, ...form }),
         (_, data) => ({ data, error: null, busy: false, last: { op, ...form, done: data.done, refused: data.refused } }),
-      );
-    },
+      ),
     [lesson],
   );
 

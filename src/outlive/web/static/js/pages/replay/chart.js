@@ -18,7 +18,7 @@ function placed(points) {
   return points.map((point) => {
     const x = Math.max(point.wide / 2 + 2, Math.min(WIDTH - point.wide / 2 - 2, point.x));
     const free = (y) => y > 10 && y < HEIGHT - BOTTOM + 8 && taken.every((one) => Math.abs(one.y - y) >= LINE || Math.abs(one.x - x) > (one.wide + point.wide) / 2 + 6);
-    const y = [22, -12, 37, -27, 52, -42, 67, -57].map((by) => point.y + by).find(free) ?? point.y + 22;
+    const y = [22, -12, 37, -27, 52, -42, 67, -57, 82, 97].map((by) => point.y + by).find(free) ?? point.y + 22;
     taken.push({ x, y, wide: point.wide });
     return { x, y };
   });

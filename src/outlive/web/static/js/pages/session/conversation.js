@@ -12,6 +12,7 @@ export function Conversation({ feed, event, arriving }) {
   const box = useRef(null);
   const content = useRef(null);
   const following = useRef(!event);
+  const end = useRef(0); // where the box was scrolled to when it last showed the end
   const before = useRef({ first: 0, height: 0 });
   const [away, setAway] = useState(Boolean(event));
   const { items, older, newer } = feed;
@@ -19,20 +20,25 @@ export function Conversation({ feed, event, arriving }) {
   const last = items.at(-1)?.id ?? 0;
   const chosen = event ? itemOf(items, event) : 0;
 
+  const follow = () => {
+    const { current } = box;
+    if (!following.current || current.dataset.newer) return;
+    current.scrollTop = current.scrollHeight;
+    end.current = current.scrollTop;
+  };
+
   // What was above stays where it is when older items come; the end stays in view when it was.
   useLayoutEffect(() => {
     const { current } = box;
+    follow();
     if (first < before.current.first) current.scrollTop += current.scrollHeight - before.current.height;
     before.current = { first, height: current.scrollHeight };
   }, [items]);
 
   // The end stays in view while the last item grows, or the box shrinks because a question appears below it.
   useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => {
-      if (following.current && !current.dataset.newer) current.scrollTop = current.scrollHeight;
-    });
-    const { current } = box;
-    observer.observe(current);
+    const observer = new ResizeObserver(follow);
+    observer.observe(box.current);
     observer.observe(content.current);
     return () => observer.disconnect();
   }, []);
@@ -56,7 +62,9 @@ export function Conversation({ feed, event, arriving }) {
   const scrolled = () => {
     const { scrollTop, scrollHeight, clientHeight } = box.current;
     const atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
-    following.current = atEnd && !newer;
+    // More may have come since the end was shown: only scrolling up leaves it.
+    const stays = following.current && scrollTop > end.current - NEAR;
+    following.current = (atEnd || stays) && !newer;
     before.current.height = scrollHeight;
     setAway(!following.current);
     if (scrollTop < NEAR && older) more(feed.showOlder);
@@ -65,7 +73,7 @@ export function Conversation({ feed, event, arriving }) {
   const jump = async () => {
     following.current = true;
     if (newer) await feed.showNewest();
-    box.current.scrollTop = box.current.scrollHeight;
+    follow();
     setAway(false);
   };
 

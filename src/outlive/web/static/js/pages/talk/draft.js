@@ -22,7 +22,8 @@ export function Draft({ draft, working, lastEvent, newest, settle }) {
   const outputs = Object.entries(draft.outputs);
   const helpers = Object.entries(draft.helpers);
   if (!working && !text && !thinking) return null;
-  return html`<div class="draft" aria-label="Arriving now" role="region">
+  // Once its text is an item of the conversation this is another box: it must not be seen to move from there.
+  return html`<div key=${text || thinking ? "answer" : "work"} class="draft" aria-label="Arriving now" role="region">
     ${thinking && html`<details class="thinking"><summary>Thinking</summary><pre>${thinking}</pre></details>`}
     ${text && html`<div class="arriving" dir="auto"><${Markdown} text=${text} /></div>`}
     ${outputs.map(([call, text]) => html`<${Output} key=${call} text=${text} />`)}

@@ -1,5 +1,5 @@
 // Pan and zoom: where a drawing is on the screen. A point of the drawing is shown at (x · scale + left, y · scale + top).
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "../../../html.js";
+import { useCallback, useLayoutEffect, useRef, useState } from "../../../html.js";
 
 const SMALLEST = 0.04;
 const LARGEST = 3;
@@ -14,8 +14,14 @@ export function useCamera(width, height, focus) {
   const [view, setView] = useState({ left: MARGIN, top: MARGIN, scale: 1 });
   const untouched = useRef(true); // fits the drawing into the frame until somebody moves it
 
+  // Before the first frame is drawn, so that nothing is seen to jump.
   useLayoutEffect(() => {
-    const observer = new ResizeObserver(([{ contentRect }]) => setSize({ width: contentRect.width, height: contentRect.height }));
+    const measure = () => {
+      const { clientWidth: width, clientHeight: height } = frame.current;
+      setSize((old) => (old.width === width && old.height === height ? old : { width, height }));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(frame.current);
     return () => observer.disconnect();
   }, []);
@@ -36,7 +42,7 @@ export function useCamera(width, height, focus) {
     });
   }, [fit, focus]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (untouched.current) begin();
   }, [begin]);
 

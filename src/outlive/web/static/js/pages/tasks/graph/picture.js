@@ -76,7 +76,7 @@ export function Picture({ layout, picture, skew, find, open, selected }) {
     </div>
     <${Legend} nodes=${picture.nodes} />
     <p class="graph-told small" role="status">${told(chosen, reach, byId, matches, find)}</p>
-    <p class="small muted graph-keys" id="graph-keys">Drag or arrow keys to move, wheel or <kbd>+</kbd> <kbd>-</kbd> to zoom, <kbd>0</kbd> fits,
+    <p class="small muted graph-keys" id="graph-keys">Drag or arrow keys to move, wheel or <kbd>+</kbd> <kbd>-</kbd> to zoom, <kbd>0</kbd> fits,${" "}
       <kbd>n</kbd> and <kbd>p</kbd> go from task to task, <kbd>Enter</kbd> opens.</p>
   </div>`;
 }

@@ -1,14 +1,25 @@
-"""A model around another one, for what happens before its requests."""
+"""The base of models that ask another model."""
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator
 
-from outlive.models.protocol import Model, Price, Reply, Summary, found_at, prepare, summarize, window_origin
+from outlive.models.protocol import (
+    Checkable,
+    Model,
+    Price,
+    Reply,
+    Summary,
+    found_at,
+    prepare,
+    summarize,
+    window_origin,
+)
 from outlive.request import Request
 from outlive.stream import ModelStreamEvent
 
 
-class WrappedModel:
-    """Passes everything on."""
+class WrappedModel(ABC):
+    """Passes everything but `stream` on to another model."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -26,11 +37,15 @@ class WrappedModel:
     def found_at(self) -> str:
         return found_at(self.model)
 
-    def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
-        return self.model.stream(request)
+    @abstractmethod
+    def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]: ...
 
     async def summarize(self, request: Request, instructions: str) -> Summary:
         return await summarize(self.model, request, instructions)
+
+    async def check(self) -> None:
+        if isinstance(self.model, Checkable):
+            await self.model.check()
 
     def prepare(self) -> None:
         prepare(self.model)

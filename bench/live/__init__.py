@@ -1,0 +1,1 @@
+"""The whole agent with a real model of 1.5 billion parameters on this machine."""
