@@ -11,7 +11,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +96,10 @@ class Run:
         self.happened: Counter[str] = Counter({"machines with a wrong clock": int(bool(wrong))})
         self.seconds = 0.0
 
-    def start(self, machine: Machine) -> None:
+    def start(self, machine: Machine, *more: str) -> None:
         allowed = [part for rule in ALLOWED for part in ("--allow", rule)]
         given = ["--slots", str(self.given.slots), "--check", "sh check.sh", *allowed, "--grace", "5"]
-        machine.start("--store", self.url, *given)
+        machine.start("--store", self.url, *given, *more)
 
     def to_its_end(self) -> list[Finding]:
         begun = time.monotonic()
@@ -112,6 +112,11 @@ class Run:
                 machine.kill()
         self.seconds = time.monotonic() - begun
         return Remains(self.stores, self.remote, self.ledger, self.machines, self.planned).findings()
+
+    def close(self) -> None:
+        self.stores.close()
+        for machine in self.machines:
+            machine.close()
 
     def _chaos(self, begun: float) -> None:
         given = self.given
@@ -174,11 +179,8 @@ class Run:
             if machine.wait(60) is None:
                 machine.kill()
                 self.happened["workers that did not drain"] += 1
-            self.start(machine)
-            time.sleep(1)
+            self.start(machine, "--until-empty", "--label", "no task has it")
         for machine in self.machines:
-            machine.wait(5)  # it looks at old worktrees first
-            machine.drain()
             machine.wait(60)
 
 
@@ -186,8 +188,11 @@ def main() -> int:
     given = options()
     folder = Path(tempfile.mkdtemp(prefix="outlive-chaos-"))
     print(f"{given.tasks} tasks, {given.machines} machines of {given.slots} slots, lease {given.lease:g} s: {folder}")
-    with server(folder / "database") as database, Simulator(brain=agent(given.thinking)) as simulator:
-        run = Run(given, folder, database, simulator)
+    with (
+        server(folder / "database") as database,
+        Simulator(brain=agent(given.thinking)) as simulator,
+        closing(Run(given, folder, database, simulator)) as run,
+    ):
         findings = run.to_its_end()
         refused = len(simulator.refusals)
         requests = len(simulator.requests)

@@ -157,6 +157,9 @@ class Machine:
                     sent += 1
         return sent
 
+    def close(self) -> None:
+        self._log.close()
+
     def said(self) -> list[dict[str, Any]]:
         """What its workers have reported. A line that a kill has cut off is left out."""
         found = []

@@ -1,5 +1,6 @@
 """A small run of the chaos that `bench/fleet_chaos` makes of a fleet: real processes that are killed and cut off."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,11 @@ from outlive.testing import Simulator
 @pytest.mark.postgres
 def test_a_fleet_that_is_killed_and_cut_off_loses_nothing(tmp_path: Path) -> None:
     given = options(["--tasks", "9", "--kills", "2", "--kill-every", "8", "--lease", "8", "--restarts", "0"])
-    with server(tmp_path / "database") as database, Simulator(brain=agent(0.05)) as simulator:
-        run = Run(given, tmp_path, database, simulator)
+    with (
+        server(tmp_path / "database") as database,
+        Simulator(brain=agent(0.05)) as simulator,
+        closing(Run(given, tmp_path, database, simulator)) as run,
+    ):
         findings = run.to_its_end()
     assert {finding.what: finding.wrong for finding in findings if finding.wrong} == {}
     assert run.happened["kills"] + run.happened["partitions of two leases"] > 0
