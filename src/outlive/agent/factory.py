@@ -46,7 +46,7 @@ from outlive.models.protocol import Model, Price, Usage, found_at
 from outlive.models.resolve import offered, resolve
 from outlive.regular import real_path
 from outlive.secrets import Masker
-from outlive.stores import open_stores
+from outlive.stores import Stores, open_stores
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.memory import MEMORIES_KEY
@@ -110,7 +110,9 @@ class AgentFactory:
         *,
         model: Model | None = None,
         tools: Iterable[Tool[Any]] = (),
+        stores: Stores | None = None,
     ) -> None:
+        """`stores` are those of the workspace, opened by somebody else who closes them."""
         self.workspace = workspace
         self.options = options = _checked(options or AgentOptions())
         self.settings: Settings = settings(workspace)
@@ -128,10 +130,12 @@ class AgentFactory:
         add = [*self.settings.agent.get("add_dirs", ()), *options.add_dirs]
         self._extra = [_folder(workspace.root, name) for name in add]
         with ExitStack() as undo:
-            self.logs = open_stores(**workspace.store).logs
-            undo.callback(self.logs.close)
-            self.graph = TaskGraph(open_stores(**workspace.store).tasks)
+            self.logs = (stores or open_stores(**workspace.store)).logs
+            if stores is None:
+                undo.callback(self.logs.close)
+            self.graph = TaskGraph((stores or open_stores(**workspace.store)).tasks)
             undo.pop_all()
+        self._owns_stores = stores is None
 
     def resolve_model(self, spec: str | None = None) -> Model:
         """Resolve a model by name, with the fallback of the settings. It may end with an effort: `NAME high`."""
@@ -429,8 +433,9 @@ class AgentFactory:
             agent.notices.append(text)
 
     def close(self) -> None:
-        self.logs.close()
-        self.graph.store.close()
+        if self._owns_stores:
+            self.logs.close()
+            self.graph.store.close()
 
 
 def _checked(options: AgentOptions) -> AgentOptions:

@@ -7,6 +7,7 @@ from typing import ParamSpec, TypeVar
 
 from outlive.config import Workspace
 from outlive.models.protocol import Model
+from outlive.stores import Stores
 from outlive.stores.logs.protocol import LogStore
 from outlive.tasks.graph import TaskGraph
 from outlive.work.log_lines import WorkLog
@@ -28,6 +29,8 @@ class WorkerParts:
     workspace: Workspace
     options: WorkOptions
     machine: str
+    stores: Stores
+    """Shared by all attempts: each thread has one connection to it."""
     graph: TaskGraph
     board: FleetBoard
     logs: LogStore

@@ -35,6 +35,7 @@ def worker_parts(
                 workspace=workspace,
                 options=options,
                 machine=machine_name(),
+                stores=stores,
                 graph=TaskGraph(stores.tasks, actor=options.owner),
                 board=board,
                 logs=stores.logs,

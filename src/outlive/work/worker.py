@@ -30,12 +30,12 @@ SETTLE_SECONDS = 1.0
 """Between two looks at whether held tasks were cancelled, however often the store changes."""
 FIRST_PAUSE, MAX_PAUSE = 2.0, 120.0
 """Seconds without claims after the model or the remote did not answer."""
-OUTSIDE = ("model", "remote")
+OUTSIDE = ("model", "remote", "store")
 """Endings that are no fault of the task: the next task would meet the same."""
 FORGET_AFTER = timedelta(days=1)
 """A worker that was killed is shown for this long."""
 REAP_SECONDS = 3600.0
-THREADS, THREADS_PER_SLOT = 8, 8
+THREADS, THREADS_PER_SLOT = 8, 4
 """At most; they are made when they are needed."""
 MAX_READY_LOOKED_AT = 200
 

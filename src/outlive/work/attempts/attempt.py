@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from outlive.errors import LeaseError, OutliveError, StoreError, UnknownTask
+from outlive.errors import LeaseError, OutliveError, StoreError, StoreUnavailable, UnknownTask
 from outlive.events import AssistantSaid
 from outlive.messages import call_label, tool_calls
 from outlive.models.errors import ModelUnavailable
@@ -95,6 +95,8 @@ class Attempt:
             ending = TaskWaits("taken_over", f"somebody has taken over its session ({error}); is it done?")
         except ModelUnavailable as error:
             ending = AttemptStopped("model", str(error))
+        except StoreUnavailable as error:
+            ending = AttemptStopped("store", str(error))
         except GitUnreachable as error:
             ending = AttemptStopped("remote", str(error))
         except (OutliveError, OSError) as error:

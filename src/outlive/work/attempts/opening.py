@@ -65,7 +65,11 @@ def open_agent(held: HeldTask, keeping: WorkInProgress, root: Path) -> TaskAgent
     person = AskPerson(held)
     deny = (*options.agent.deny, *WORKERS_ONLY)
     factory = AgentFactory(
-        workspace, with_fields(options.agent, deny=deny), model=KeptModel(parts.model, keeping), tools=[person]
+        workspace,
+        with_fields(options.agent, deny=deny),
+        model=KeptModel(parts.model, keeping),
+        tools=[person],
+        stores=parts.stores,
     )
     try:
         factory.settings = replace(factory.settings, agent={**factory.settings.agent, "checkpoints": False})
