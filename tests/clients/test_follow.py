@@ -172,6 +172,7 @@ def test_words_are_logged_at_once_and_said_once(transcript: ClaudeTranscript, lo
     def queue(words: str) -> None:
         log_words(HookCall("claude-code", {"session_id": SESSION, "cwd": str(tmp_path)}), words)
 
+    (tmp_path / ".git").mkdir()  # a project, so that the log is in it
     queue("Plan the beds.")
     with followed(logs) as log:
         assert list(log.session.engine.history.queued.values()) == ["Plan the beds."]

@@ -169,8 +169,9 @@ def test_answers_that_are_empty_refused_or_cut_off(folder: Path, model: str) -> 
         assert Client(folder, sim, model)("-p", "x").code == 1
 
 
-HARD = ("x" * 290 + "\n") * 900
-NEARLY = '{"name": "bash", "arguments": {"command": {{' * 5_000
+HARD = "".join(f"{'x' * 285}{number:05}\n" for number in range(900))
+NEARLY = "".join(f'{{"name": "bash", "arguments": {{"command{number}": {{{{' for number in range(5_000))
+"""Hard, and not one thing again and again: such an answer would be stopped."""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -179,7 +180,7 @@ NEARLY = '{"name": "bash", "arguments": {"command": {{' * 5_000
     [
         pytest.param(call("edit_file", path="hard.txt", old_text=HARD + "y", new_text="z"), id="a text not found"),
         pytest.param(call("write_file", path="hard.txt", content=HARD[::-1] + "y"), id="a diff"),
-        pytest.param(call("bash", command="true; " * 40_000), id="a command line"),
+        pytest.param(call("bash", command="; ".join(f"true {n}" for n in range(20_000))), id="a command line"),
         pytest.param(say(NEARLY), id="text like calls"),
     ],
 )

@@ -121,7 +121,7 @@ def test_a_change_of_several_tasks_is_synced_as_one_journal_and_then_file_by_fil
 def test_an_event_is_synced_before_append_returns(disk: Disk) -> None:
     store = open_stores().logs
     writer = store.create("s")
-    assert disk.steps[-1] == ("sync folder", ".transcripts"), "the name of a new session"
+    assert ("sync folder", ".transcripts") in disk.steps, "the name of a new session"
     for number in (1, 2):
         append = partial(writer.append, [UserSaid(id=number, time=1.0, blocks=(Text("x"),))])
         assert disk.during(append) == [("sync", ".transcripts/s.jsonl")]

@@ -14,7 +14,7 @@ from outlive.stores.disk import append, errors_named, last_lines, private_folder
 from outlive.stores.locations import TRANSCRIPTS
 from outlive.stores.logs.names import file_name
 
-VERSION = 9
+VERSION = 10
 """`outlive.events.VERSION`; a test compares them."""
 MAX_LOG_BYTES = 1 << 30
 MAX_LINE_BYTES = 16 * 2**20

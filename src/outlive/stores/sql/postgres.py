@@ -1,8 +1,10 @@
 """PostgreSQL: one server, many machines. A lost connection is reported and reopened, and the change happens once."""
 
 import logging
+import os
 import random
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -11,12 +13,13 @@ from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
 from outlive.errors import ConfigError, StoreError, StoreUnavailable
-from outlive.stores.sql.database import Connection, Database, PerThread, Row, moment, repeat
+from outlive.stores.sql.database import Connection, Database, Row, moment, repeat
 from outlive.stores.tasks.protocol import Watch
 
 try:
     import psycopg
     from psycopg import errors
+    from psycopg.pq import TransactionStatus
 except ImportError as missing:
     raise ConfigError(
         "a postgresql:// store needs psycopg; install it with: pip install 'outlive[postgres]'"
@@ -34,6 +37,8 @@ _IDLE_TIMEOUT = f"idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'"
 _POOLED_WAIT_SECONDS = 0.5, 1.0
 """Between two looks at the store where a pooler keeps notifications from us, at random."""
 _CHANNEL = "outlive_tasks"
+MAX_CONNECTIONS = 4
+"""Connections that the threads of a process share, besides those that wait for a change."""
 _MOST_WAITING = 100
 """Statements that are sent together at most."""
 _EDGES_KEY = 0x6F75746C69766501
@@ -130,7 +135,9 @@ class PostgresDatabase(Database):
     def __init__(self, url: str) -> None:
         self._conninfo = url
         self.url = re.sub(r"(://[^:@/]*):[^@/]*@", r"\1:***@", url)
-        self._connections = PerThread[psycopg.Connection[Row]]()
+        self._connections = _Connections(self.connect)
+        self._last = threading.local()
+        """The connection that a thread has used last."""
         self._met = False
         """Whether a connection ever succeeded: only then is a failure worth waiting for."""
         self._told = self._pooled = False
@@ -202,7 +209,8 @@ class PostgresDatabase(Database):
 
     def is_direct(self) -> bool:
         """Whether notifications reach us. Says so once if a pooler is in the way."""
-        self._raw()
+        with self._connections.borrowed():
+            pass
         if self._pooled and not self._told:
             self._told = True
             log.warning(
@@ -246,7 +254,11 @@ class PostgresDatabase(Database):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _transaction(self, begin: bytes, work: Callable[[Connection], T]) -> T:
-        connection = _Connection(self._raw(), begin)
+        with self._connections.borrowed() as raw:
+            self._last.raw = raw
+            return self._on(_Connection(raw, begin), work)
+
+    def _on(self, connection: _Connection, work: Callable[[Connection], T]) -> T:
         backend = connection.raw.info.backend_pid  # a lost connection no longer knows
         try:
             if self._pooled:
@@ -305,16 +317,52 @@ class PostgresDatabase(Database):
             time.sleep(0.05)
         return self.read(landed)
 
-    def _raw(self) -> psycopg.Connection[Row]:
-        raw = self._connections.get()
-        if raw is None or raw.closed:
-            raw = self.connect()
-            self._connections.put(raw)
-        return raw
-
     def _lost(self) -> bool:
-        raw = self._connections.get()
-        return raw is not None and raw.closed
+        """Whether this thread has lost the connection that it used last."""
+        raw = getattr(self._last, "raw", None)
+        return raw is not None and bool(raw.closed)
+
+
+class _Connections:
+    """Open connections, a few for all threads: a transaction borrows one. Those inherited from a parent process are
+    left alone: closing them would end the parent's."""
+
+    def __init__(self, connect: Callable[[], psycopg.Connection[Row]]) -> None:
+        self._connect = connect
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._free: list[psycopg.Connection[Row]] = []
+        self._places = threading.BoundedSemaphore(MAX_CONNECTIONS)
+
+    @contextmanager
+    def borrowed(self) -> Iterator[psycopg.Connection[Row]]:
+        """Lend a connection, the one that was used last if there is one. Waits while all are lent."""
+        if self._process != os.getpid():
+            self._begin()
+        with self._places:
+            raw = self._usable() or self._connect()
+            try:
+                yield raw
+            finally:
+                if raw.closed or raw.info.transaction_status != TransactionStatus.IDLE:
+                    raw.close()
+                else:
+                    self._free.append(raw)
+
+    def close(self) -> None:
+        """Close those that nobody uses."""
+        if self._process == os.getpid():
+            while raw := self._usable():
+                raw.close()
+
+    def _usable(self) -> psycopg.Connection[Row] | None:
+        while self._free:
+            with suppress(IndexError):  # another thread was faster
+                if not (raw := self._free.pop()).closed:
+                    return raw
+        return None
 
 
 class _CommitInDoubt(Exception):
