@@ -86,6 +86,7 @@ class Worker:
                 task.cancel()
             await asyncio.gather(beats, listening, return_exceptions=True)
             with suppress(OutliveError):
+                await in_thread(reap, self.parts)
                 await in_thread(self._sign_off)
 
     # -- claiming
