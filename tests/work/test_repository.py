@@ -8,7 +8,7 @@ import pytest
 from outlive.errors import ConfigError
 from outlive.work.repository.git import Fenced, GitUnreachable, InTheWay, Moved
 from outlive.work.repository.repository import Repository
-from outlive.work.repository.worktree import Worktree
+from outlive.work.repository.worktree import Worktree, sweep
 from tests.work.fleet import checkout, git, shared_checkout
 
 SESSION = "20260101-000000-abcdef"
@@ -349,6 +349,24 @@ def test_old_worktrees_are_listed_with_what_is_in_them(alone: Repository) -> Non
     assert (found.path, found.busy, found.changed) == (tree.path, True, 1)
     tree.leave()
     assert not alone.worktrees(tree.path.parent)[0].busy
+
+
+def test_a_removal_that_was_cut_off_is_finished_later(alone: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = begin(alone)
+    with monkeypatch.context() as patch:
+        patch.setattr("outlive.work.repository.worktree.shutil.rmtree", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            tree.remove_folder()
+    assert not tree.path.exists()
+    assert alone.worktrees(tree.path.parent) == []
+    sweep(tree.path.parent)
+    assert [each for each in tree.path.parent.iterdir() if each.is_dir()] == []
+
+
+def cut_off(path: Path, **_: object) -> None:
+    """Remove a part, and die."""
+    (path / ".git").unlink()
+    raise KeyboardInterrupt
 
 
 # -- nothing of the repository runs

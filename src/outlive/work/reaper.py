@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from outlive.errors import OutliveError
 from outlive.work.parts import WorkerParts
+from outlive.work.repository.worktree import sweep
 from outlive.work.shared.records import TaskRun
 
 _NAME = re.compile(r"task-(\d+)-(.+)\.(\d+)")
@@ -31,6 +32,7 @@ def reap(parts: WorkerParts) -> list[Path]:
     What another worker has open is left alone.
     """
     removed = []
+    sweep(parts.options.worktrees)
     found = task_worktrees(parts.options.worktrees)
     tasks = parts.graph.store.read(lambda tx: tx.get({tree.task for tree in found}))
     runs = parts.board.all(TaskRun)

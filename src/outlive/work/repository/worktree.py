@@ -17,11 +17,18 @@ from outlive.work.repository.checkout import Checkout
 from outlive.work.repository.git import Fenced, Git, GitError, InTheWay, Moved, git_error
 
 _NOT_OURS_TO_COMMIT = tuple(f":(exclude,top){name}" for name in (".tasks", TRANSCRIPTS, MEMORY, OUTPUTS))
+_REMOVING = ".removing-"
 _NOTHING = "0" * 40
 _REFUSED_LEASE = ("stale info", "cannot lock ref")
 _MOVED = ("non-fast-forward", "fetch first", "Not possible to fast-forward", "transaction failed", "failed to update")
 _MARKER = re.compile(rb"^<<<<<<< [0-9a-f]{40}", re.MULTILINE)
 _MAX_CONFLICT_BYTES = 4 * 2**20
+
+
+def sweep(folder: Path) -> None:
+    """Remove what is left of worktrees whose removal was cut off."""
+    for path in folder.glob(f"{_REMOVING}*"):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def kept_ref(session: str) -> str:
@@ -176,9 +183,12 @@ class Worktree:
             repository.git("push", "--quiet", lease, repository.remote, f":{self._ref}")
 
     def remove_folder(self) -> None:
-        """Remove the worktree. Its stored state stays."""
+        """Remove the worktree. Its stored state stays. A kill on the way leaves a folder that `sweep` removes."""
         with self.repository.alone():
-            shutil.rmtree(self.path, ignore_errors=True)
+            half = self.path.with_name(f"{_REMOVING}{self.path.name}")
+            if self.path.is_dir():
+                self.path.rename(half)
+            shutil.rmtree(half, ignore_errors=True)
             self.repository.git("worktree", "remove", "--force", "--force", str(self.path))
         self.leave()
         Path(self._lock.lock_file).unlink(missing_ok=True)
