@@ -330,6 +330,20 @@ def test_a_worktree_is_discarded_only_once_everything_in_it_is_stored(alone: Rep
     assert git(alone.project, "worktree", "list").count("\n") == 0
 
 
+def test_a_worktree_that_was_replaced_is_discarded_when_others_have_landed_since(alone: Repository) -> None:
+    left = begin(alone)
+    left.leave()
+    other = alone.open_worktree(left.path.with_name("other"), "other", base=alone.tip(), wip="", bundle=None)
+    other.take_over("begin")
+    (other.path / "theirs.txt").write_text("theirs\n")
+    land(other)
+    (left.path / "new.txt").write_text("not stored\n")
+    assert not alone.discard(left.path, SESSION)
+    (left.path / "new.txt").unlink()
+    assert alone.discard(left.path, SESSION), "it holds nothing but an older commit of the branch"
+    assert not left.path.exists()
+
+
 def test_what_is_no_worktree_of_this_checkout_is_never_discarded(tmp_path: Path, alone: Repository) -> None:
     other = checkout(tmp_path / "other")
     folder = tmp_path / "folder"

@@ -168,10 +168,13 @@ class Worktree:
             self._land_here(commit)
 
     def is_stored(self) -> bool:
-        """Whether the files are as they were stored last, or as they are on the target branch."""
-        tree = self._worktree_tree().split()[0]
-        known = (self._ref, self.repository.target, f"refs/remotes/{self.repository.remote}/{self.repository.branch}")
-        return any(self.git.attempt("rev-parse", "-q", "--verify", f"{ref}^{{tree}}")[1] == tree for ref in known)
+        """Whether the files are as they were stored last, or as a commit of the target branch has them."""
+        tree, head = self._worktree_tree().split()
+        branches = (self.repository.target, f"refs/remotes/{self.repository.remote}/{self.repository.branch}")
+        known = (self._ref, *branches)
+        if any(self.git.attempt("rev-parse", "-q", "--verify", f"{ref}^{{tree}}")[1] == tree for ref in known):
+            return True
+        return tree == self.tree and any(self.git.ok("merge-base", "--is-ancestor", head, ref) for ref in branches)
 
     def remove(self) -> None:
         """Remove the worktree, whose work has landed, and the ref of its session."""
