@@ -54,7 +54,7 @@ def test_what_another_process_does_appears_at_once(page: Any, server: WebServer,
         page.get_by_text("I look at src/module_11.py.").wait_for()
         page.get_by_text("12 requests").first.wait_for()
         page.get_by_text("working").wait_for()
-        assert page.evaluate("document.getAnimations().length") == 0  # the system asks for reduced motion
+        page.wait_for_function("document.getAnimations().length === 0")  # the system asks for reduced motion
         page.get_by_role("region", name="Passes").get_by_role("button").first.wait_for()
     assert page.locator("article.item.assistant").count() == 12
 
