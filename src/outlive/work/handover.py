@@ -15,7 +15,7 @@ from outlive.stores import Stores, open_stores
 from outlive.stores.machine import machine_name
 from outlive.work.repository.repository import Repository
 from outlive.work.repository.worktree import Worktree
-from outlive.work.settings import default_worktrees
+from outlive.work.settings import worktrees_folder
 from outlive.work.shared.board import FleetBoard
 from outlive.work.shared.records import SessionFiles
 
@@ -52,9 +52,11 @@ class FileKeeper:
         self._stores.close()
 
     def _run(self) -> None:
-        while not self._closing.is_set():
+        ending = False
+        while not ending:
             self._changed.wait()
             self._changed.clear()
+            ending = self._closing.is_set()  # what was changed before is stored in this round
             try:
                 if commit := self._tree.snapshot(self._label):
                     self._record(commit)
@@ -83,7 +85,7 @@ def with_files(workspace: Workspace, session: str) -> tuple[Workspace, str]:
         return workspace, ""
     place, store, project = Path(files.folder), workspace.store_url, workspace.project
     if _host(files.machine) != _host(machine_name()) or not place.is_dir():
-        place = default_worktrees(workspace) / f"session-{session}.{files.wip[:10]}"
+        place = worktrees_folder(workspace) / f"session-{session}.{files.wip[:10]}"
         Repository(project).open_worktree(place, session, base=files.wip, wip=files.wip, bundle=None).leave()
     there = Workspace.read(place, store=store, project=project, linked=f"a worktree of {project}")
     return there, f"the files of this session are in {place} (stored last on {_host(files.machine)})"
