@@ -344,6 +344,20 @@ def test_a_worktree_that_was_replaced_is_discarded_when_others_have_landed_since
     assert not left.path.exists()
 
 
+def test_commits_that_never_landed_are_kept_when_their_worktree_is_discarded(alone: Repository) -> None:
+    left = begin(alone)
+    (left.path / "mine.txt").write_text("mine\n")
+    left.commit("cut off before it landed")
+    commit = left.head
+    left.leave()
+    other = alone.open_worktree(left.path.with_name("other"), "other", base=alone.tip(), wip="", bundle=None)
+    other.take_over("begin")
+    (other.path / "theirs.txt").write_text("theirs\n")
+    land(other)
+    assert alone.discard(left.path, SESSION)
+    assert git(alone.project, "rev-parse", f"refs/outlive/left/{left.path.name}") == commit
+
+
 def test_what_is_no_worktree_of_this_checkout_is_never_discarded(tmp_path: Path, alone: Repository) -> None:
     other = checkout(tmp_path / "other")
     folder = tmp_path / "folder"

@@ -67,7 +67,7 @@ class Repository(Checkout):
         tree = Worktree(self, place, session)
         if place.resolve() == self.project.resolve():
             return False
-        if not self.own_folder(place) or tree.is_occupied() or not tree.is_stored():
+        if not self.own_folder(place) or tree.is_occupied() or not tree.settle():
             return False
         tree.remove_folder()
         return True
