@@ -1,14 +1,9 @@
 """Work in progress is kept outside of the machine: a snapshot after each batch of edits."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import Any
 
 from outlive.events import ToolFinished
-from outlive.models.protocol import Model, Reply
-from outlive.models.wrapped import WrappedModel
-from outlive.request import Request
-from outlive.stream import ModelStreamEvent
 from outlive.work.attempts.endings import TaskWaits
 from outlive.work.attempts.held import HeldTask
 from outlive.work.parts import in_thread
@@ -55,17 +50,3 @@ class WorkInProgress:
                 raise TaskWaits("too_large", _TOO_LARGE.format(len(bundle) / 2**20, MAX_BUNDLE_BYTES / 2**20))
             fields["bundle"] = await in_thread(held.parts.logs.put_blob, bundle)
         await held.update(**fields)
-
-
-class KeptModel(WrappedModel):
-    """A model that is asked only once the files that the request tells of are stored."""
-
-    def __init__(self, model: Model, keeping: WorkInProgress) -> None:
-        super().__init__(model)
-        self._keeping = keeping
-
-    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
-        await self._keeping.keep_changes()
-        async with aclosing(self.model.stream(request)) as pieces:
-            async for piece in pieces:
-                yield piece

@@ -18,7 +18,8 @@ from outlive.origin import tagged
 from outlive.result import RunResult
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.work.attempts.held import HeldTask
-from outlive.work.attempts.keeping import KeptModel, WorkInProgress
+from outlive.work.attempts.keeping import WorkInProgress
+from outlive.work.attempts.model import AttemptModel
 from outlive.work.attempts.spending import SessionCosts
 from outlive.work.attempts.tools import WORKERS_ONLY, AskPerson, PartsGraph
 
@@ -62,12 +63,12 @@ def open_agent(held: HeldTask, keeping: WorkInProgress, root: Path) -> TaskAgent
     workspace = Workspace.read(
         root, store=ours.store_url, project=ours.project, linked=f"a worktree of {ours.project}"
     )
-    person = AskPerson(held)
+    person, costs = AskPerson(held), SessionCosts(held)
     deny = (*options.agent.deny, *WORKERS_ONLY)
     factory = AgentFactory(
         workspace,
         with_fields(options.agent, deny=deny),
-        model=KeptModel(parts.model, keeping),
+        model=AttemptModel(parts.model, keeping, costs),
         tools=[person],
         stores=parts.stores,
     )
@@ -83,7 +84,7 @@ def open_agent(held: HeldTask, keeping: WorkInProgress, root: Path) -> TaskAgent
         factory.close()
         raise
     runtime.watch(keeping.saw)
-    costs = SessionCosts(runtime.spending, held)
+    costs.spending = runtime.spending
     usual = runtime.parts.limits
 
     def limits(spending: Spending) -> Sequence[Limit]:
