@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from outlive.errors import ConfigError
+from outlive.work.repository.checkout import MAKING
 from outlive.work.repository.git import Fenced, GitUnreachable, InTheWay, Moved
 from outlive.work.repository.repository import Repository
 from outlive.work.repository.worktree import Worktree, sweep
@@ -309,6 +310,36 @@ def test_a_remote_that_is_gone_is_no_fault_of_the_work(machine: Callable[[str], 
         tree.snapshot("out of reach")
     remote.with_name("moved.git").rename(remote)
     assert tree.snapshot("in reach again")
+
+
+# -- a kill while a worktree is made
+
+
+@pytest.mark.parametrize("when", ["before", "commit", "checkout"])
+def test_a_worktree_whose_making_was_cut_off_is_made_again_and_blocks_nobody(
+    machine: Callable[[str], Repository], when: str
+) -> None:
+    a = machine("a")
+    tree = begin(a)
+    (tree.path / "new.txt").write_text("new\n")
+    wip = tree.take_over("stored")
+    tree.leave()
+    own = a.own_folder(tree.path)
+    assert own is not None
+    (own / "locked").write_text(MAKING)
+    (tree.path / "new.txt").unlink()
+    if when == "commit":
+        (own / "HEAD").write_text("0" * 40 + "\n")
+        (own / "index").unlink()
+    if when == "before":
+        (own / "HEAD").unlink()
+    b = machine("b")
+    land(begin(b, session="other"))
+    assert a.tip() == b.tip()
+    assert not tree.path.exists()
+    again = a.open_worktree(tree.path, SESSION, base=a.tip(), wip=wip, bundle=None)
+    assert (again.path / "new.txt").read_text() == "new\n"
+    assert not (own / "locked").exists()
 
 
 # -- old worktrees

@@ -29,8 +29,8 @@ WAIT_SECONDS = 2.0
 SETTLE_SECONDS = 1.0
 """Between two looks at whether held tasks were cancelled, however often the store changes."""
 FIRST_PAUSE, MAX_PAUSE = 2.0, 120.0
-"""Seconds without claims after the model or the remote did not answer."""
-OUTSIDE = ("model", "remote", "store")
+"""Seconds without claims after something outside of the task has failed."""
+OUTSIDE = ("model", "remote", "store", "checkout")
 """Endings that are no fault of the task: the next task would meet the same."""
 FORGET_AFTER = timedelta(days=1)
 """A worker that was killed is shown for this long."""

@@ -1,9 +1,11 @@
-"""Work in progress is kept outside of the machine: a snapshot after each batch of edits."""
+"""Work in progress is kept outside of the machine: a snapshot before the log tells of what was changed."""
 
 from contextlib import suppress
 from typing import Any
 
 from outlive.events import ToolFinished
+from outlive.tools.runner import HookAnswer, Hooks
+from outlive.tools.toolbox import Toolbox
 from outlive.work.attempts.endings import TaskWaits
 from outlive.work.attempts.held import HeldTask
 from outlive.work.parts import in_thread
@@ -26,8 +28,12 @@ class WorkInProgress:
         self._changed = False
 
     def saw(self, happened: object) -> None:
-        """Take note that the agent may have changed files."""
-        self._changed = self._changed or isinstance(happened, ToolFinished)
+        if isinstance(happened, ToolFinished):
+            self.touched()
+
+    def touched(self) -> None:
+        """Take note that a call may have changed files."""
+        self._changed = True
 
     async def keep_changes(self) -> None:
         """Store what the agent has changed. Raises Fenced if another machine has the session now."""
@@ -50,3 +56,20 @@ class WorkInProgress:
                 raise TaskWaits("too_large", _TOO_LARGE.format(len(bundle) / 2**20, MAX_BUNDLE_BYTES / 2**20))
             fields["bundle"] = await in_thread(held.parts.logs.put_blob, bundle)
         await held.update(**fields)
+
+
+class KeepingHooks:
+    """Fires the user's hooks. What a call has changed is stored before its result is logged, so that no log tells of
+    files which are nowhere: a session that goes on elsewhere would not make them again."""
+
+    def __init__(self, hooks: Hooks, keeping: WorkInProgress, toolbox: Toolbox) -> None:
+        self._hooks = hooks
+        self._keeping = keeping
+        self._harmless = {tool.name for tool in toolbox if tool.effect not in ("edit", "run")}
+
+    async def fire(self, event: str, **about: Any) -> HookAnswer:
+        answer = await self._hooks.fire(event, **about)
+        if event == "PostToolUse" and about["tool"] not in self._harmless:
+            self._keeping.touched()
+            await self._keeping.keep_changes()
+        return answer

@@ -18,7 +18,7 @@ from outlive.origin import tagged
 from outlive.result import RunResult
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.work.attempts.held import HeldTask
-from outlive.work.attempts.keeping import WorkInProgress
+from outlive.work.attempts.keeping import KeepingHooks, WorkInProgress
 from outlive.work.attempts.model import AttemptModel
 from outlive.work.attempts.spending import SessionCosts
 from outlive.work.attempts.tools import WORKERS_ONLY, AskPerson, PartsGraph
@@ -90,5 +90,6 @@ def open_agent(held: HeldTask, keeping: WorkInProgress, root: Path) -> TaskAgent
     def limits(spending: Spending) -> Sequence[Limit]:
         return [*usual(spending), costs]
 
-    runtime.parts = replace(runtime.parts, limits=limits)
+    hooks = KeepingHooks(runtime.parts.hooks, keeping, runtime.parts.toolbox)
+    runtime.parts = replace(runtime.parts, limits=limits, hooks=hooks)
     return TaskAgent(runtime, factory, person, costs, is_new=not runtime.session.engine.history.units)

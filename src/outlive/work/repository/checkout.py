@@ -1,5 +1,6 @@
 """One checkout: its target branch, where that is shared, and what all its worktrees have in common."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -10,6 +11,8 @@ from filelock import FileLock, Timeout
 from outlive.errors import ConfigError
 from outlive.work.repository.git import SECONDS, Git, GitError, refuse_old_git
 
+MAKING = "outlive is making it"
+"""The lock of a worktree that is not complete yet."""
 _NAMED = ("user.name", "user.email")
 
 
@@ -69,12 +72,25 @@ class Checkout:
             return self._local_tip()
         mine = f"refs/remotes/{self.remote}/{self.branch}"
         with self.alone():
+            self.clear()
             found = self.git("ls-remote", self.remote, self.target).split()
             if not found:
                 return self._local_tip()
             if self.git.attempt("rev-parse", "-q", "--verify", mine)[1] != found[0]:
                 self.git("fetch", "--quiet", "--no-tags", self.remote, f"+{self.target}:{mine}")
         return self.git("rev-parse", mine)
+
+    def clear(self) -> None:
+        """Remove worktrees whose making was cut off: git fetches nothing while one is without a commit. Only while
+        `alone`."""
+        for lock in self.common.glob("worktrees/*/locked"):
+            with suppress(OSError):
+                if lock.read_text().strip() != MAKING:
+                    continue
+                pointer = lock.parent / (lock.parent / "gitdir").read_text().strip()
+                if pointer.is_file() and pointer.read_text().strip() == f"gitdir: {lock.parent}":
+                    shutil.rmtree(pointer.parent)
+            shutil.rmtree(lock.parent, ignore_errors=True)
 
     def own_folder(self, place: Path) -> Path | None:
         """What git keeps of the worktree at `place`, if it is this checkout or one of its worktrees.

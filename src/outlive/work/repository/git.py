@@ -4,6 +4,7 @@ GitError
 ├── GitUnreachable  the remote does not answer
 ├── Fenced          another machine has the session now
 ├── Moved           the target branch has moved on
+├── WorkLost        the work in progress of a session is neither here nor at a remote
 └── InTheWay        a change cannot land here before a person has looked
 """
 
@@ -55,6 +56,10 @@ class Fenced(GitError):
 
 
 class Moved(GitError):
+    pass
+
+
+class WorkLost(GitError):
     pass
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from outlive.private import make_private
-from outlive.work.repository.checkout import Checkout
-from outlive.work.repository.git import GitError
+from outlive.work.repository.checkout import MAKING, Checkout
+from outlive.work.repository.git import WorkLost
 from outlive.work.repository.worktree import Worktree, kept_ref
 
 
@@ -40,13 +40,16 @@ class Repository(Checkout):
         tree = Worktree(self, place, session)
         tree.occupy()
         try:
-            if place.is_dir() and self.own_folder(place):
-                return tree
-            stored = self._stored(session, wip, bundle)
             with self.alone():
-                self.git("worktree", "add", "--quiet", "--force", "--detach", str(place), stored or base)
-            if stored:
-                tree.git("reset", "--quiet", "--mixed", f"{stored}^")
+                self.clear()
+                if place.is_dir() and self.own_folder(place):
+                    return tree
+                stored = self._stored(session, wip, bundle)
+                locked = ("--lock", "--reason", MAKING)
+                self.git("worktree", "add", "--quiet", "--force", "--detach", *locked, str(place), stored or base)
+                if stored:
+                    tree.git("reset", "--quiet", "--mixed", f"{stored}^")
+                self.git("worktree", "unlock", str(place))
             return tree
         except BaseException:
             tree.leave()
@@ -77,8 +80,7 @@ class Repository(Checkout):
         ref = kept_ref(session)
         if self.remote:
             if self.git("ls-remote", self.remote, ref):
-                with self.alone():
-                    self.git("fetch", "--quiet", "--no-tags", self.remote, f"+{ref}:{ref}")
+                self.git("fetch", "--quiet", "--no-tags", self.remote, f"+{ref}:{ref}")
                 return self.git("rev-parse", ref)
         elif not self._has(wip) and bundle is not None:
             path = self.common / f"outlive-{session}.bundle"
@@ -88,7 +90,7 @@ class Repository(Checkout):
             finally:
                 path.unlink()
         if wip and not self._has(wip):
-            raise GitError(f"the work in progress {wip} of session {session} is neither here nor at a remote")
+            raise WorkLost(f"the work in progress {wip} of session {session} is neither here nor at a remote")
         return wip
 
     def _has(self, commit: str) -> bool:
