@@ -117,7 +117,7 @@ def test_without_a_remote_a_bundle_brings_the_files_to_another_checkout(tmp_path
 # -- fences
 
 
-def test_whoever_takes_a_session_over_fences_the_old_holder(
+def test_a_process_that_takes_a_session_over_fences_the_old_holder(
     machine: Callable[[str], Repository], remote: Path
 ) -> None:
     old = begin(machine("a"))
@@ -400,16 +400,6 @@ def test_what_is_no_worktree_of_this_checkout_is_never_discarded(tmp_path: Path,
     assert folder.exists()
 
 
-def test_old_worktrees_are_listed_with_what_is_in_them(alone: Repository) -> None:
-    tree = begin(alone)
-    (tree.path / "new.txt").write_text("not stored\n")
-    (tree.path.parent / "folder").mkdir()
-    (found,) = alone.worktrees(tree.path.parent)
-    assert (found.path, found.busy, found.changed) == (tree.path, True, 1)
-    tree.leave()
-    assert not alone.worktrees(tree.path.parent)[0].busy
-
-
 def test_a_removal_that_was_cut_off_is_finished_later(alone: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = begin(alone)
     with monkeypatch.context() as patch:
@@ -417,7 +407,6 @@ def test_a_removal_that_was_cut_off_is_finished_later(alone: Repository, monkeyp
         with pytest.raises(KeyboardInterrupt):
             tree.remove_folder()
     assert not tree.path.exists()
-    assert alone.worktrees(tree.path.parent) == []
     sweep(tree.path.parent)
     assert [each for each in tree.path.parent.iterdir() if each.is_dir()] == []
 
@@ -451,7 +440,6 @@ def test_hooks_and_monitors_of_the_repository_never_run(alone: Repository, tmp_p
     tree.take_over("begin")
     tree.unresolved()
     land(tree)
-    alone.worktrees(tree.path.parent)
     tree.remove()
     assert not ran.exists(), ran.read_text()
 
@@ -479,7 +467,6 @@ def test_a_git_folder_that_an_agent_puts_into_its_worktree_is_not_believed(
     land(tree)
     assert not ran.exists()
     tree.leave()
-    alone.worktrees(tree.path.parent)
     alone.discard(tree.path, SESSION)
     assert not ran.exists()
 

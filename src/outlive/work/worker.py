@@ -34,10 +34,10 @@ OUTSIDE = ("model", "remote", "store", "checkout")
 """Endings that are no fault of the task: the next task would meet the same."""
 FORGET_AFTER = timedelta(days=1)
 """A worker that was killed is shown for this long."""
-REAP_SECONDS = 3600.0
+REAP_SECONDS = 3600.0  # leftovers cost disk space only
 THREADS, THREADS_PER_SLOT = 8, 4
 """At most; they are made when they are needed."""
-MAX_READY_LOOKED_AT = 200
+MAX_READY_LOOKED_AT = 200  # their labels are read before each claim; later ones come once these are taken
 
 
 class Worker:

@@ -29,8 +29,8 @@ T = TypeVar("T")
 
 log = logging.getLogger("outlive.stores")
 
-RECONNECT_SECONDS = 60.0
-_CONNECT_SECONDS = 10
+RECONNECT_SECONDS = 60.0  # longer than a restart or a failover of the server takes
+_CONNECT_SECONDS = 10  # of one attempt: a dead host would otherwise hold it for minutes
 _IDLE_SECONDS = 30
 """A client that is silent for this long within a transaction is cut off: a frozen machine must not keep row locks."""
 _IDLE_TIMEOUT = f"idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'"
@@ -42,7 +42,8 @@ MAX_CONNECTIONS = 4
 _MOST_WAITING = 100
 """Statements that are sent together at most."""
 _EDGES_KEY = 0x6F75746C69766501
-_MIGRATE_KEY = 0x6F75746C69766502
+"""Of an advisory lock: "outlive" in ASCII and a number, not to meet locks of other programs."""
+_MIGRATE_KEY = 0x6F75746C69766502  # likewise
 _AT_WORK = "SELECT 1 FROM pg_stat_activity WHERE pid = :pid AND state <> 'idle'"
 _CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
 

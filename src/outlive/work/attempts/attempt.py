@@ -34,9 +34,9 @@ from outlive.work.shared.records import PERSON, TaskRun
 
 DEATHS_PER_FAILURE = 3
 """An attempt that died may have died with its machine, so it takes more of them to give up."""
-MAX_REASON_CHARS = 500
-MAX_ACTIVITY_CHARS = 120
-MAX_ENDING_CHARS = 300
+MAX_REASON_CHARS = 500  # of why a task is held; the question itself is kept whole
+MAX_ACTIVITY_CHARS = 120  # a line of `outlive fleet`
+MAX_ENDING_CHARS = 300  # of an earlier attempt, in the prompt of the next
 ANSWERED = {"question": "", "answer": "", "waits_for": (), "failed": 0, "died": 0}
 """What changes in the record once the agent has read an answer."""
 

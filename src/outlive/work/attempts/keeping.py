@@ -1,4 +1,4 @@
-"""Work in progress is kept outside of the machine: a snapshot before the log tells of what was changed."""
+"""Stores work in progress where other machines can get it: a snapshot before the log tells of a change."""
 
 from contextlib import suppress
 from typing import Any
@@ -13,6 +13,7 @@ from outlive.work.repository.git import GitUnreachable
 from outlive.work.repository.worktree import Worktree
 
 MAX_BUNDLE_BYTES = 64 * 2**20
+"""Stored in the database, for machines without a remote; above this the task waits for a person."""
 _TOO_LARGE = (
     "the repository has {:.0f} MB, and the store takes {:.0f} MB of one: work in progress cannot reach other "
     "machines. Give it a git remote that they share"
@@ -20,7 +21,7 @@ _TOO_LARGE = (
 
 
 class WorkInProgress:
-    """Keeps the worktree of a held task."""
+    """Stores the files of a held task's worktree."""
 
     def __init__(self, held: HeldTask, worktree: Worktree) -> None:
         self._held = held
@@ -36,13 +37,13 @@ class WorkInProgress:
         self._changed = True
 
     async def keep_changes(self) -> None:
-        """Store what the agent has changed. Raises Fenced if another machine has the session now."""
+        """Store the files if they may have changed. Raises Fenced if another machine has the session now."""
         if self._changed:
             with suppress(GitUnreachable):  # the next one stores it all
                 await self.keep()
 
     async def keep(self, *, take_over: bool = False) -> None:
-        """Store everything as it is now. With `take_over`, whoever had the session can store nothing more."""
+        """Store everything as it is now. With `take_over`, a process that had the session before is fenced out."""
         held, worktree = self._held, self._worktree
         label = f"Work in progress on task {held.id} by {held.parts.options.owner}, lease {held.token}"
         commit = await in_thread(worktree.take_over if take_over else worktree.snapshot, label)

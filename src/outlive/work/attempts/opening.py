@@ -1,4 +1,4 @@
-"""Opens the agent of a task: its session in its worktree, with what an agent of the fleet may do."""
+"""Opens the agent of a task: its session, in its worktree, with the tools and limits of the fleet."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -33,12 +33,12 @@ class TaskAgent:
     person: AskPerson
     costs: SessionCosts
     is_new: bool
-    """Whether nothing was said in its session yet."""
+    """Whether its session is still empty."""
 
     async def say(self, words: str) -> RunResult:
-        """Run to the end of its turn; without words it goes on where it stopped.
+        """Run to the end of the turn; with empty `words`, continue where the last run stopped.
 
-        The words are no user's: the task may have been made by an agent, or have come with a folder.
+        The words do not count as the user's: an agent may have created the task, or it came with a cloned folder.
         """
         self.person.question = ""
         if not words:
@@ -57,7 +57,7 @@ class TaskAgent:
 
 
 def open_agent(held: HeldTask, keeping: WorkInProgress, root: Path) -> TaskAgent:
-    """Open it in the session of the task, which begins now or is taken over from whoever has it. Blocks."""
+    """Open the agent in the session of the task: a new one, or the existing one, taken over. Blocks."""
     parts, options, session = held.parts, held.parts.options, held.record.session
     ours = parts.workspace
     workspace = Workspace.read(

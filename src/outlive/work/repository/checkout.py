@@ -1,4 +1,4 @@
-"""One checkout: its target branch, where that is shared, and what all its worktrees have in common."""
+"""A checkout: its target branch, its remote, and the lock that all its worktrees share."""
 
 import shutil
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ class Checkout:
     """Its methods block and may be called from any thread."""
 
     def __init__(self, project: Path, *, branch: str = "", remote: str | None = None) -> None:
-        """`branch` is where work lands, by default the branch that is checked out; `remote` is found in git's
-        settings, and empty for none. Raises ConfigError if work is impossible here."""
+        """`branch` is where work lands, by default the current one. `remote` comes from git's settings by default;
+        an empty string means none. Raises ConfigError if tasks cannot be worked on here."""
         refuse_old_git()
         self.project = project
         self.git = Git(project)
@@ -47,7 +47,7 @@ class Checkout:
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """The environment of a commit: the user's name where git knows it."""
+        """Environment variables of a commit: author and committer from git's settings, else outlive."""
         name, address = (self.git.attempt("config", key)[1] for key in _NAMED)
         name, address = name or "outlive", address or "outlive@localhost"
         return {
@@ -59,7 +59,7 @@ class Checkout:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other workers of this machine from changing what all worktrees share. Raises GitError."""
+        """Hold the lock for changes to what all worktrees share: refs and the list of worktrees. Raises GitError."""
         try:
             with FileLock(self.common / "outlive.lock", timeout=SECONDS):
                 yield
@@ -67,7 +67,7 @@ class Checkout:
             raise GitError(f"{self.common}: another worker has held its lock for {SECONDS:g} s") from None
 
     def tip(self) -> str:
-        """The newest commit of the target branch, where it is shared. Raises GitUnreachable."""
+        """The newest commit of the target branch, at the remote if there is one. Raises GitUnreachable."""
         if not self.remote:
             return self._local_tip()
         mine = f"refs/remotes/{self.remote}/{self.branch}"
@@ -93,9 +93,9 @@ class Checkout:
             shutil.rmtree(lock.parent, ignore_errors=True)
 
     def own_folder(self, place: Path) -> Path | None:
-        """What git keeps of the worktree at `place`, if it is this checkout or one of its worktrees.
+        """The git directory of the worktree at `place`; None if it does not belong to this checkout.
 
-        It is found in the checkout: the `.git` in the worktree can be written by whoever works there.
+        Looked up from the checkout, because an agent can write the `.git` file of its worktree.
         """
         if place.resolve() == self.project.resolve():
             return Path(self.git("rev-parse", "--path-format=absolute", "--git-dir"))

@@ -20,7 +20,7 @@ from outlive.tools.processes.programs import find_program
 
 SECONDS = 300.0
 """How long one git command may take."""
-MAX_ERROR_CHARS = 2_000
+MAX_ERROR_CHARS = 2_000  # hooks of a repository may print anything
 _SAFE = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",

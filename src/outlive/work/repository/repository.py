@@ -1,23 +1,11 @@
-"""The worktrees of a checkout: opened for a session, listed, and removed when everything in them is stored."""
+"""The worktrees of a checkout: opened for a session, and removed when everything in them is stored."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 from outlive.private import make_private
 from outlive.work.repository.checkout import MAKING, Checkout
 from outlive.work.repository.git import WorkLost
 from outlive.work.repository.worktree import Worktree, kept_ref
-
-
-class WorktreeState(NamedTuple):
-    """A worktree in the folder of worktrees."""
-
-    path: Path
-    busy: bool
-    """Whether a worker of this machine has it open."""
-    head: str
-    changed: int
-    """Files that differ from HEAD."""
 
 
 class Repository(Checkout):
@@ -54,16 +42,6 @@ class Repository(Checkout):
         except BaseException:
             tree.leave()
             raise
-
-    def worktrees(self, folder: Path) -> list[WorktreeState]:
-        """The worktrees in this folder."""
-        found = []
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.is_dir() and self.own_folder(path):
-                tree = Worktree(self, path, "")
-                changed = tree.git("status", "--porcelain", "--no-renames").splitlines()
-                found.append(WorktreeState(path, tree.is_occupied(), tree.head, len(changed)))
-        return found
 
     def discard(self, place: Path, session: str) -> bool:
         """Remove a worktree of this checkout if everything in it is stored and no process has it open."""

@@ -1,8 +1,8 @@
 """The worktree of a session: work in progress is stored as a commit under `refs/outlive/SESSION`, and lands as one
 commit on top of the target branch.
 
-Whoever takes a session over writes that ref first. Each later write names the value that it replaces, so a process
-that has lost the session can neither store nor land anything.
+A process that takes a session over writes that ref first. Each later write names the value that it replaces, so a
+process that has lost the session can neither store nor land anything.
 """
 
 import re
@@ -24,7 +24,7 @@ _NOTHING = "0" * 40
 _REFUSED_LEASE = ("stale info", "cannot lock ref")
 _MOVED = ("non-fast-forward", "fetch first", "Not possible to fast-forward", "transaction failed", "failed to update")
 _MARKER = re.compile(rb"^<<<<<<< [0-9a-f]{40}", re.MULTILINE)
-_MAX_CONFLICT_BYTES = 4 * 2**20
+_MAX_CONFLICT_BYTES = 4 * 2**20  # larger files are not looked through for conflict markers
 
 
 def sweep(folder: Path) -> None:
@@ -84,7 +84,7 @@ class Worktree:
     # -- work in progress
 
     def take_over(self, label: str) -> str:
-        """Store everything as it is now, so that whoever had the session can store nothing more."""
+        """Store everything as it is now; a process that had the session before can no longer store anything."""
         if remote := self.repository.remote:
             self._stored = self.git("ls-remote", remote, self._ref).partition("\t")[0]
         else:
