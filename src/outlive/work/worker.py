@@ -72,8 +72,7 @@ class Worker:
         threads = ThreadPoolExecutor(THREADS + THREADS_PER_SLOT * self.parts.options.slots, "worker")
         asyncio.get_running_loop().set_default_executor(threads)
         await in_thread(self._enroll)
-        beats = asyncio.ensure_future(self._beat())
-        listening = asyncio.ensure_future(self._listen())
+        besides = [asyncio.ensure_future(each) for each in (self._beat(), self._guard(), self._listen())]
         try:
             return await self._drain_the_graph()
         finally:
@@ -82,9 +81,9 @@ class Worker:
                 attempt.stop(AttemptStopped("stopped", "the worker has ended"))
             if self._running:
                 await asyncio.wait(self._running)
-            for task in (beats, listening):
+            for task in besides:
                 task.cancel()
-            await asyncio.gather(beats, listening, return_exceptions=True)
+            await asyncio.gather(*besides, return_exceptions=True)
             with suppress(OutliveError):
                 await in_thread(reap, self.parts)
                 await in_thread(self._sign_off)
@@ -280,8 +279,14 @@ class Worker:
             await self._look(attempt, str(error))
         except OutliveError as error:
             self.parts.log.say("heartbeat_failed", task=attempt.held.id, text=str(error))
-            if attempt.silent_for() > self.parts.options.lease.total_seconds():
-                attempt.stop(LeaseLost("lost", f"the store was out of reach for longer than its lease: {error}"))
+
+    async def _guard(self) -> None:
+        """Stop attempts whose lease was not extended in time, however long a sign of life waits for the store."""
+        while True:
+            await asyncio.sleep(self.parts.options.beat)
+            for attempt in self._running.values():
+                if attempt.silent_for() > self.parts.options.lease.total_seconds():
+                    attempt.stop(LeaseLost("lost", "the store has not answered for longer than its lease"))
 
     def _sign(self) -> None:
         """Extend the record; another process may have written into it that the worker is to drain."""

@@ -19,6 +19,7 @@ from outlive.stores.tasks.protocol import Watch
 try:
     import psycopg
     from psycopg import errors
+    from psycopg.conninfo import conninfo_to_dict
     from psycopg.pq import TransactionStatus
 except ImportError as missing:
     raise ConfigError(
@@ -30,7 +31,15 @@ T = TypeVar("T")
 log = logging.getLogger("outlive.stores")
 
 RECONNECT_SECONDS = 60.0  # longer than a restart or a failover of the server takes
-_CONNECT_SECONDS = 10  # of one attempt: a dead host would otherwise hold it for minutes
+_UNLESS_GIVEN: dict[str, Any] = {
+    "application_name": "outlive",
+    # A server that is cut off says nothing: without these a connection waits for minutes, or hours.
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
 _IDLE_SECONDS = 30
 """A client that is silent for this long within a transaction is cut off: a frozen machine must not keep row locks."""
 _IDLE_TIMEOUT = f"idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'"
@@ -220,9 +229,7 @@ class PostgresDatabase(Database):
         pause = 0.1
         while True:
             try:
-                raw = psycopg.connect(
-                    self._conninfo, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="outlive"
-                )
+                raw = psycopg.connect(**_UNLESS_GIVEN | conninfo_to_dict(self._conninfo), autocommit=True)
                 raw.execute("SET TIME ZONE 'UTC'")
                 ((backend, is_standby),) = raw.execute("SELECT pg_backend_pid(), pg_is_in_recovery()").fetchall()
                 if is_standby and self._writable:

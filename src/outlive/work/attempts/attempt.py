@@ -88,7 +88,7 @@ class Attempt:
                 raise
             ending = self._stop
         except AttemptEnded as error:
-            ending = self._stop or error
+            ending = error
         except (LeaseError, UnknownTask, Fenced) as error:
             ending = LeaseLost("lost", str(error))
         except SessionBusy as error:
@@ -105,6 +105,8 @@ class Attempt:
             ending = AttemptEnded("crashed", f"{type(error).__name__}: {error}")
         finally:
             await self._let_keys_go()
+        if self._stop is not None and not isinstance(ending, LeaseLost):
+            ending = self._stop
         try:
             await self._end(ending)
         finally:
