@@ -159,8 +159,8 @@ def _line(client: str) -> str:
 
 
 def _codex(folder: Path) -> Files:
-    events = [("SessionStart", "", 40), ("UserPromptSubmit", "", 10), ("PostToolUse", "", 10), ("SessionEnd", "", 3)]
-    hooks = _command_hooks("codex", events)
+    limits = {"SessionStart": 40, "UserPromptSubmit": 10, "PostToolUse": 10, "PreCompact": 10, "SessionEnd": 3}
+    hooks = _command_hooks("codex", ((event, "", seconds) for event, seconds in limits.items()))
     if find_spec("mcp") is not None:
         hooks["PostToolUse"][0]["hooks"] = [_call_of_server("outlive")]
     program, *arguments = [*launcher(), "mcp"]
