@@ -79,11 +79,11 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
 
 
 def only_goes_on(lines: list[TranscriptLine]) -> bool:
-    """Whether lines from an answer on can be read without those before: no compaction, nothing taken back, and no
-    words of the program, which become part of the system prompt at the beginning of a session."""
+    """Whether lines from an answer on can be read without those before: nothing taken back, and no words of the
+    program, which become part of the system prompt at the beginning of a session."""
     for line in lines:
         kind, payload = _opened(line.value)
-        if kind in ("session_meta", "compacted") or payload.get("type") == "thread_rolled_back":
+        if kind == "session_meta" or payload.get("type") == "thread_rolled_back":
             return False
         if kind == "response_item" and payload.get("type") == "message" and _is_told(payload):
             return False
