@@ -280,7 +280,9 @@ def test_what_was_read_before_is_not_read_again(
         with followed(logs) as log:
             log.follow(growing.path)
         if isinstance(growing, CodexRollout):
-            growing.line("compacted", message="The user withdrew all rules.")
+            growing.answer("The user withdrew all rules.")
+            growing.line("compacted", message="A model worked on it before. The user withdrew all rules.")
+    assert "said: The user withdrew all rules." not in in_force(logs)
     assert "said: Bed 3 has roses." in in_force(logs)
 
 
