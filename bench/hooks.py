@@ -1,8 +1,9 @@
 """Processor time of `outlive hook`, against a bare start of Python: `python -m bench.hooks`.
 
-Processor time and not the clock, because a client waits for it on a machine that does other things; the rounds of all
-rows alternate. The last rows are of hooks whose client runs our MCP server as well, which answers them: the time that
-the server takes counts as well.
+Processor time, and then the clock, because a client waits for it on a machine that does other things; the rounds of
+all rows alternate. The last rows are of hooks whose client runs our MCP server as well, which answers them: the time
+that the server takes counts as well. Between two compactions the session goes on; the work that the server does
+between `PreCompact` and the start after it, while a client has its summary written, is told below the table.
 """
 
 import json
@@ -24,6 +25,11 @@ CALLS, LONG_SESSION = 200, 2_000
 """Calls of the sessions that are measured."""
 STORED = 20
 """Tasks, and memories."""
+BETWEEN = 20
+"""Calls between two compactions."""
+SUMMARY_SECONDS = 3.0
+"""From `PreCompact` to the start after it; models take longer."""
+COMPACTED = f"SessionStart after a compaction, {CALLS} calls"
 SESSION = "4f1c0000-0000-4000-8000-000000000001"
 
 
@@ -43,7 +49,7 @@ def _events(folder: Path, transcript: Path, *, full: bool) -> dict[str, str]:
         "UserPromptSubmit, no memories": prompt,
         "SessionStart, no tasks, no memories": start,
         "PreCompact": event("PreCompact", trigger="auto"),
-        f"SessionStart after a compaction, {CALLS} calls": event("SessionStart", source="compact"),
+        COMPACTED: event("SessionStart", source="compact"),
     }
 
 
@@ -85,9 +91,16 @@ def _by_server(folder: Path) -> tuple[float, float]:
 
 
 def _transcript(path: Path, calls: int) -> None:
+    first = {"role": "user", "content": "Look at every part. Never touch vendor/."}
+    row = {"type": "user", "uuid": "first", "parentUuid": None, "sessionId": SESSION, "message": first}
+    path.write_text(json.dumps(row) + "\n")
+    _calls(path, 0, calls, "first")
+
+
+def _calls(path: Path, start: int, stop: int, parent: str) -> None:
+    """Add calls and their results to a transcript."""
     rows: list[dict[str, object]] = []
-    parent: str | None = None
-    for number in range(calls):
+    for number in range(start, stop):
         call = {
             "type": "tool_use",
             "id": f"t{number}",
@@ -101,10 +114,8 @@ def _transcript(path: Path, calls: int) -> None:
             message = {"role": role, "id": uuid, "content": [block]}
             rows.append({"type": role, "uuid": uuid, "parentUuid": parent, "sessionId": SESSION, "message": message})
             parent = uuid
-    first = {"role": "user", "content": "Look at every part. Never touch vendor/."}
-    rows.insert(0, {"type": "user", "uuid": "first", "parentUuid": None, "sessionId": SESSION, "message": first})
-    rows[1]["parentUuid"] = "first"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with path.open("a") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
 
 
 @contextmanager
@@ -119,23 +130,47 @@ def _server(folder: Path) -> Iterator[int]:
         process.communicate()
 
 
-def _seconds(command: list[str], text: str, server: int) -> float:
-    """Processor time of a command, and of the server meanwhile."""
+def _server_seconds(server: int) -> float:
+    """Processor time of a server so far."""
+    threads = Path(f"/proc/{server}/task").glob("*/schedstat") if server else ()
+    return sum(int(path.read_text().split()[0]) for path in threads) / 1e9
+
+
+def _seconds(command: list[str], text: str, server: int) -> tuple[float, float]:
+    """Processor time of a command, and of the server meanwhile; and how long it took."""
 
     def used() -> float:
         found = resource.getrusage(resource.RUSAGE_CHILDREN)
-        threads = Path(f"/proc/{server}/task").glob("*/schedstat") if server else ()
-        return found.ru_utime + found.ru_stime + sum(int(path.read_text().split()[0]) for path in threads) / 1e9
+        return found.ru_utime + found.ru_stime + _server_seconds(server)
 
-    before = used()
+    before, began = used(), time.perf_counter()
     subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    return used() - before
+    took = time.perf_counter() - began
+    return used() - before, took
 
 
-def _measure(work: dict[str, tuple[list[str], str]], found: dict[str, list[float]], server: int = 0) -> None:
-    for _ in range(ROUNDS):
-        for label, (command, text) in work.items():
-            found.setdefault(label, []).append(_seconds(command, text, server))
+def _measure(
+    work: dict[str, tuple[list[str], str]], found: dict[str, list[tuple[float, float]]], server: int
+) -> None:
+    for label, (command, text) in work.items():
+        found.setdefault(label, []).append(_seconds(command, text, server))
+
+
+def _compactions(
+    work: dict[str, tuple[list[str], str]], found: dict[str, list[tuple[float, float]]], transcript: Path, server: int
+) -> list[float]:
+    """A session that goes on and is compacted again and again; the server's time while the client summarizes."""
+    ready = []
+    for number in range(ROUNDS):
+        calls = CALLS + number * BETWEEN
+        _calls(transcript, calls, calls + BETWEEN, f"{calls - 1}-user")
+        _measure({"python -c pass": work["python -c pass"]}, found, 0)
+        before = _server_seconds(server)
+        _measure({"PreCompact: by the server": work["PreCompact"]}, found, server)
+        time.sleep(SUMMARY_SECONDS)
+        ready.append(_server_seconds(server) - before)
+        _measure({f"{COMPACTED} and more: by the server": work[COMPACTED]}, found, server)
+    return ready
 
 
 def main() -> None:
@@ -153,18 +188,28 @@ def main() -> None:
         for place in (empty, full):
             for label, event in _events(place, empty / "session.jsonl", full=place is full).items():
                 work[label] = ([outlive, "hook", "claude-code"], event)
-        found: dict[str, list[float]] = {}
-        _measure(work, found)
+        found: dict[str, list[tuple[float, float]]] = {}
+        for _ in range(ROUNDS):
+            _measure(work, found, 0)
         with _server(full) as server:
-            served = [label for label in work if label.startswith(("User", "Session"))]
-            _measure({f"{label}: by the server": work[label] for label in served}, found, server)
+            served = {
+                f"{label}: by the server": work[label]
+                for label in work
+                if label.startswith(("User", "Session")) and label != COMPACTED
+            }
+            for _ in range(ROUNDS):
+                _measure(served, found, server)
+            ready = _compactions(work, found, empty / "session.jsonl", server)
         first, later = _by_server(full)
-    bare = statistics.median(found["python -c pass"])
-    print("| event | ms of processor time | against a bare start |\n| --- | --- | --- |")
+    bare = [statistics.median(times) for times in zip(*found["python -c pass"], strict=True)]
+    print("| event | ms of processor time | against a bare start | by the clock |\n| --- | --- | --- | --- |")
     for label, times in found.items():
-        print(f"| {label} | {statistics.median(times) * 1000:.0f} | {statistics.median(times) / bare:.1f}x |")
-    took = f"{first * 1000:.0f} ms, later ones {later * 1000:.0f} ms"
-    print(f"\nA large result by the MCP server after {LONG_SESSION:,} calls: the first {took}.")
+        used, took = (statistics.median(one) for one in zip(*times, strict=True))
+        print(f"| {label} | {used * 1000:.0f} | {used / bare[0]:.1f}x | {took / bare[1]:.1f}x |")
+    print(f"\nBetween `PreCompact` and the start after it, by the server: the first time {ready[0] * 1000:.0f} ms,")
+    print(f"later ones {statistics.median(ready[1:]) * 1000:.0f} ms.")
+    said = f"{first * 1000:.0f} ms, later ones {later * 1000:.0f} ms"
+    print(f"A large result by the MCP server after {LONG_SESSION:,} calls: the first {said}.")
 
 
 if __name__ == "__main__":

@@ -12,10 +12,13 @@ from outlive.clients.answers import open_logs as module
 from outlive.clients.answers.open_logs import OpenLogs
 from outlive.clients.answers.result import LARGE_CHARACTERS
 from outlive.clients.words import log_words
+from outlive.context import brief as brief_module
 from outlive.events import ToolFinished, UserQueued
+from outlive.replay.follow import Followed
 from outlive.stores import Stores, open_stores
 from outlive.stores.logs.names import followed_id
 from outlive.stores.logs.reading import full_log
+from outlive.tasks.graph import TaskGraph
 from tests.clients.transcripts import SESSION, ClaudeTranscript
 
 ID = followed_id("claude-code", SESSION)
@@ -98,3 +101,34 @@ def test_a_long_session_is_not_kept_in_memory(
     finish(transcript, logs, 1)
     assert not logs._kept
     assert finish(transcript, logs, 2)
+
+
+def test_what_comes_after_a_compaction_is_made_while_the_client_has_its_summary_written(
+    transcript: ClaudeTranscript, stores: Stores, logs: OpenLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def event(name: str, **fields: str) -> str:
+        given = transcript.event(name, cwd=str(transcript.path.parents[1]), **fields)
+        with closing(HookCall("claude-code", given, logs.open)) as call:
+            return answer(call).context
+
+    transcript.user("Count the trees. Never cut one.")
+    transcript.run("toolu_1", "count", "forty oaks are in the north row, says Ilse Varga")
+    with monkeypatch.context() as patched:
+        patched.setattr(Followed, "follow_whole", fail)
+        assert "@h12" in event("PreCompact"), "whatever happens while it is made"
+    assert "@h12" in event("PreCompact")
+    with monkeypatch.context() as patched:
+        patched.setattr(Followed, "follow_whole", lambda *_: pytest.fail("read as a whole"))
+        patched.setattr(brief_module, "brief", lambda *_, **__: pytest.fail("made again"))
+        text = event("SessionStart", source="compact")
+    assert "- Never cut one." in text
+    assert "Ilse Varga" in text
+    transcript.user("And the shrubs?")
+    TaskGraph(stores.tasks).create("Count the shrubs")
+    text = event("SessionStart", source="compact")
+    assert "> And the shrubs?" in text
+    assert "Count the shrubs" in text
+
+
+def fail(*_: object) -> None:
+    raise OSError("the disk is full")

@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -100,6 +101,23 @@ def test_the_server_answers_the_hooks_of_its_client(
     assert RULES in json.loads(text)["hookSpecificOutput"]["additionalContext"]
     assert f"[session {followed_id('codex', SESSION)}" in mcp("state"), "it knows which session asks"
     assert (place / ".transcripts" / f"{followed_id('codex', SESSION)}.jsonl").exists()
+
+
+def test_a_server_that_hears_of_a_compaction_brings_the_log_in_step(
+    mcp: Connection, place: Path, transcript: ClaudeTranscript
+) -> None:
+    transcript.user(f"Look at every bay. {RULES}")
+    transcript.run("toolu_1", "cat parts/1.txt", "bay 1 is rented by Ilse Varga")
+    assert hook(place, transcript.event("PreCompact", trigger="auto"), **UNUSABLE_STORE) == "", "Codex takes no text"
+    log = place / ".transcripts" / f"{followed_id('codex', SESSION)}.jsonl"
+    for _ in range(3_000):
+        if log.exists() and "Ilse Varga" in log.read_text():
+            break
+        time.sleep(0.02)
+    else:
+        pytest.fail("the log has not what the transcript has")
+    text = hook(place, transcript.event("SessionStart", source="compact"), **UNUSABLE_STORE)
+    assert RULES in json.loads(text)["hookSpecificOutput"]["additionalContext"]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,8 @@ def main(client: str) -> None:
         signal.signal(signal.SIGALRM, _late)
         signal.alarm(TIME_LIMITS.get(event.get("hook_event_name"), DEFAULT_TIME_LIMIT))
         call = HookCall(client, event)
-        text = ask_server(client, event) if takes_long(call) else None
+        waits = call.name != "PreCompact"  # the server makes ready what is asked for afterwards
+        text = ask_server(client, event, waits=waits) if takes_long(call) else None
         if text is None:
             text = encoded(client, event, answer(call))
     except BaseException as error:  # noqa: BLE001 - an error of a hook must not stop the client
@@ -99,8 +100,10 @@ def _object(value: "Any") -> "Any":
 def encoded(client: str, event: "dict[str, Any]", found: ClientAnswer) -> str:
     """The answer as the client reads it; empty if there is nothing to say."""
     name = str(event.get("hook_event_name"))
-    if name == "PreCompact" or client == "kimi":
-        return found.context  # instructions for the summary; Kimi Code adds what is printed to the prompt
+    if name == "PreCompact":
+        return found.context if client == "claude-code" else ""  # instructions for the summary
+    if client == "kimi":
+        return found.context  # it adds what is printed to the prompt
     if client == "cursor":
         return json.dumps({"additional_context": found.context} if found.context else {})
     form: dict[str, object] = {}

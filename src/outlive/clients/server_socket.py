@@ -26,8 +26,8 @@ def socket_path(client: int) -> Path | None:
     return path if len(os.fsencode(path)) <= MAX_SOCKET_PATH_BYTES else None
 
 
-def ask_server(client: str, event: "dict[str, Any]") -> str | None:
-    """The answer of the server to an event; None if no server of this version answers."""
+def ask_server(client: str, event: "dict[str, Any]", *, waits: bool = True) -> str | None:
+    """The answer of the server to an event; None if no server of this version answers, or if nobody waits for it."""
     path = socket_path(os.getppid())
     if path is None:
         return None
@@ -39,7 +39,7 @@ def ask_server(client: str, event: "dict[str, Any]") -> str | None:
         request = {"version": __version__, "client": client, "event": event}
         connection.sendall(json.dumps(request).encode() + b"\n")
         found = b""
-        while not found.endswith(b"\n"):
+        while waits and not found.endswith(b"\n"):
             chunk = connection.recv(CHUNK_BYTES)
             if not chunk:
                 return None  # it was ended meanwhile
@@ -50,5 +50,5 @@ def ask_server(client: str, event: "dict[str, Any]") -> str | None:
         return None
     finally:
         connection.close()
-    text = json.loads(found).get("text")
+    text = json.loads(found).get("text") if waits else None
     return text if isinstance(text, str) else None

@@ -38,6 +38,8 @@ PLAIN = "text/plain"
 HOUR = 3_600_000  # milliseconds that a client may keep lists of tools, which change with a restart only
 GRACE = 2.0
 """Seconds that a call may still take when the server is ended."""
+TRANSCRIPT_DELAY = 0.2
+"""Seconds until a client has surely written to its transcript what came before its compaction."""
 _HALF = re.compile(
     r"(?<!\\)((?:\\\\)*)\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2})"
@@ -113,6 +115,9 @@ class OutliveServer:
         from outlive.clients.hook import answered_by_server
 
         self.backend.asked_by(client, event.get("session_id"))
+        if event.get("hook_event_name") == "PreCompact":  # nobody waits: what comes after it is made ready
+            await self._run(answered_by_server, client, event)
+            await asyncio.sleep(TRANSCRIPT_DELAY)
         return await self._run(answered_by_server, client, event)
 
     def _answer(self, name: str, arguments: dict[str, Any] | None) -> "CallAnswer":

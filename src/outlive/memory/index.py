@@ -5,7 +5,7 @@ error it corrects.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from urllib.parse import quote
 
@@ -68,6 +68,13 @@ def index_text(
         lines.append(line)
         size += len(line.encode()) + 1
     return "".join(f"{line}\n" for line in lines)
+
+
+def index_lines(memories: Iterable[Memory], user_folder: str = "") -> Iterator[str]:
+    """The lines of the index one by one, the most important first. Each is made when it is asked for."""
+    for memory in sorted(memories, key=rank):
+        if not blocked_reason(memory):
+            yield index_line(memory, user_folder if memory.scope == "user" else "")
 
 
 def entry(memory: Memory, folder: str = "") -> Entry:

@@ -52,6 +52,8 @@ class Followed:
         self._store = store
         self._tail: LogTail | None = None
         """Reads what others write during a pause."""
+        self.prepared = 0, ""
+        """A text that was made of the log, and the last event then; 0 if there is none."""
         id = followed_id(client, session)
         opened: SessionOptions = {
             "window": window,

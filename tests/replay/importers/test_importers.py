@@ -124,6 +124,7 @@ def test_a_line_that_is_still_being_written_is_named() -> None:
 def test_what_is_left_out_of_a_claude_code_session_is_said_by_kind() -> None:
     path = DATA / "claude_code.jsonl"
     assert read_recording(path).skipped[1:] == (
+        f"{path}: 2 x messages of a branch that the user left by a rewind",
         f"{path}: 1 x talk of sub-agents",
         f"{path}: 1 x summaries of its own compactions",
     )
@@ -157,6 +158,22 @@ def test_a_compaction_that_keeps_a_tail_does_not_hide_what_came_before(tmp_path:
         ("user", "u3", "a2", "after"),
     )
     assert said == ["start", "ready", "go on", "kept", "after"]
+
+
+def test_words_typed_while_the_agent_works_count_even_if_they_were_said_on_another_branch(tmp_path: Path) -> None:
+    words = "Always water the tomatoes in the evening."
+    said = claude(
+        tmp_path,
+        ("user", "u1", None, "start"),
+        ("assistant", "a1", "u1", "ready"),
+        ("user", "x1", "a1", words),
+        ("assistant", "x2", "x1", "rewound"),
+        ("user", "s1", None, words, {"isSidechain": True}),
+        ("user", "u2", "a1", "go on"),
+        attachment("q1", "u2", type="queued_command", prompt=words),
+        ("assistant", "a2", "q1", "in the evening"),
+    )
+    assert said == ["start", "ready", "go on", words, "in the evening"]
 
 
 def test_a_damaged_line_does_not_hide_what_came_before(tmp_path: Path) -> None:

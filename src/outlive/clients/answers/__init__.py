@@ -13,12 +13,12 @@ __all__ = ["ClientAnswer", "HookCall", "answer", "takes_long"]
 
 
 def takes_long(call: HookCall) -> bool:
-    """Whether the answer needs stores or the log, so that a server which has them loaded is quicker."""
+    """Whether the answer needs stores or the log, so that a server which has them loaded is quicker, now or soon."""
     if call.name == "PostToolUse":
         from outlive.clients.answers.result import is_kept_or_mirrored
 
         return is_kept_or_mirrored(call)
-    return call.name in ("SessionStart", "UserPromptSubmit", "SessionEnd")
+    return call.name in ("SessionStart", "UserPromptSubmit", "SessionEnd", "PreCompact")
 
 
 def answer(call: HookCall) -> ClientAnswer:
@@ -43,7 +43,7 @@ def answer(call: HookCall) -> ClientAnswer:
         case "PreCompact":
             from outlive.clients.answers.compaction import before_compaction
 
-            return before_compaction()
+            return before_compaction(call)
         case "SessionEnd":
             with call.followed():
                 return ClientAnswer()

@@ -121,8 +121,14 @@ class HookCall:
         folder = str(self.workspace.root)
         return Followed(self.stores.logs, self.client, self.session, folder=folder, mask=self.mask())
 
-    def keep_stores(self) -> None:
-        """Leave the stores open after the call."""
+    @property
+    def is_at_server(self) -> bool:
+        """Whether a server answers, which keeps logs and stores for the next call."""
+        return self._open_log is not None
+
+    def use_stores(self, stores: "Stores") -> None:
+        """Use stores that stay open after the call."""
+        self.__dict__["stores"] = stores
         self._keeps_stores = True
 
     def close(self) -> None:

@@ -1,6 +1,12 @@
 """The client's own compaction: before it, how to summarize; after it, what must not be lost."""
 
+from contextlib import suppress
+
 from outlive.clients.answers.call import ClientAnswer, HookCall, recall_hint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from outlive.replay.follow import Followed
 
 MAX_BRIEF_CHARS = 10_000
 """Characters: what Claude Code takes from a hook as it is. More of it costs money and compactions."""
@@ -14,21 +20,41 @@ SUMMARY_INSTRUCTIONS = (
 )
 
 
-def before_compaction() -> ClientAnswer:
+def before_compaction(call: HookCall) -> ClientAnswer:
+    """How to summarize. A server also makes the answer for afterwards, while the client has its summary written."""
+    if call.is_at_server:
+        with suppress(Exception):  # `after_compaction` meets it again, and reports it
+            after_compaction(call)
     return ClientAnswer(SUMMARY_INSTRUCTIONS)
 
 
 def after_compaction(call: HookCall) -> ClientAnswer:
     """The user's words, instructions, plan, tasks and the best lines, from our log."""
-    from outlive.clients.mirror import see_tasks
+    with call.log() as log:
+        event, text = log.prepared
+        if event:
+            log.follow(call.transcript)
+            _see_tasks(call, log)
+        if not event or event != log.session.last_event:
+            text = _brief(call, log)
+            log.prepared = log.session.last_event, text
+        return ClientAnswer(text)
+
+
+def _brief(call: HookCall, log: "Followed") -> str:
     from outlive.context.brief import brief
     from outlive.context.tokens import CHARS_PER_TOKEN
 
-    with call.log() as log:
-        recording = log.follow_whole(call.transcript)
-        compactions = recording.compactions if recording else 0
-        see_tasks(log.session, call.stores.tasks, call.client, call.session)
-        history = log.session.engine.history
-        share = BRIEF_SHARE * CHARS_PER_TOKEN * history.index.tokens / (compactions + 1)
-        limit = round(min(max(share, MIN_BRIEF_CHARS), MAX_BRIEF_CHARS))
-        return ClientAnswer(brief(history, limit, recall=recall_hint(call)))
+    recording = log.follow_whole(call.transcript)
+    compactions = recording.compactions if recording else 0
+    _see_tasks(call, log)
+    history = log.session.engine.history
+    share = BRIEF_SHARE * CHARS_PER_TOKEN * history.index.tokens / (compactions + 1)
+    limit = round(min(max(share, MIN_BRIEF_CHARS), MAX_BRIEF_CHARS))
+    return brief(history, limit, recall=recall_hint(call))
+
+
+def _see_tasks(call: HookCall, log: "Followed") -> None:
+    from outlive.clients.mirror import see_tasks
+
+    see_tasks(log.session, call.stores.tasks, call.client, call.session)

@@ -32,7 +32,7 @@ class OpenLogs:
         if log is None:
             log = call.new_log()
             self._kept[key] = log, call.stores
-            call.keep_stores()
+        call.use_stores(self._kept[key][1])
         try:
             yield log
         except BaseException:

@@ -20,6 +20,7 @@ from outlive.clients.setup.merging import merge_json, merge_toml, without_json, 
 
 PACKAGE = Path(__file__).parents[1]
 AT_START = "ready tasks and what is remembered at the start; tasks, memory, recall"
+WITH_PROMPT = "memories that fit a prompt; tasks, memory, recall"
 AFTER_COMPACTION = (
     "your words, instructions, plan, tasks and the best lines after a compaction; tasks, memory, recall"
 )
@@ -159,8 +160,8 @@ def _line(client: str) -> str:
 
 
 def _codex(folder: Path) -> Files:
-    events = [("SessionStart", "", 40), ("UserPromptSubmit", "", 10), ("PostToolUse", "", 10), ("SessionEnd", "", 3)]
-    hooks = _command_hooks("codex", events)
+    limits = {"SessionStart": 40, "UserPromptSubmit": 10, "PostToolUse": 10, "PreCompact": 10, "SessionEnd": 3}
+    hooks = _command_hooks("codex", ((event, "", seconds) for event, seconds in limits.items()))
     if find_spec("mcp") is not None:
         hooks["PostToolUse"][0]["hooks"] = [_call_of_server("outlive")]
     program, *arguments = [*launcher(), "mcp"]
@@ -238,15 +239,23 @@ TARGETS = {
         ),
         Target("pi", "pi", "pi", _folder("PI_CODING_AGENT_DIR", ".pi/agent"), _pi, OWN_VIEW, NEXT_START),
         Target("opencode", "opencode", "opencode", _opencode_folder, _opencode, OWN_VIEW, NEXT_START),
-        Target("gemini", "Gemini CLI", "gemini", _folder("GEMINI_DIR", ".gemini"), _gemini, AT_START),
-        Target("cursor", "Cursor", "cursor", _folder("CURSOR_DIR", ".cursor"), _cursor, AT_START),
         Target(
-            "kimi",
-            "Kimi Code",
-            "kimi",
-            _folder("KIMI_CODE_HOME", ".kimi-code"),
-            _kimi,
-            "memories that fit a prompt; tasks, memory, recall",
+            "gemini",
+            "Gemini CLI",
+            "gemini",
+            _folder("GEMINI_DIR", ".gemini"),
+            _gemini,
+            f"ready tasks and what is remembered at the start; {WITH_PROMPT}",
         ),
+        Target(
+            "cursor",
+            "Cursor",
+            "cursor",
+            _folder("CURSOR_DIR", ".cursor"),
+            _cursor,
+            AT_START,
+            "outlive has never run inside Cursor: its files follow Cursor's documentation",
+        ),
+        Target("kimi", "Kimi Code", "kimi", _folder("KIMI_CODE_HOME", ".kimi-code"), _kimi, WITH_PROMPT),
     )
 }

@@ -27,15 +27,17 @@ _LEFT_OUT = {
     "isVisibleInTranscriptOnly": "shown to the user only",
     "isApiErrorMessage": "errors of the API, shown to the user only",
 }
+_REWOUND = "messages of a branch that the user left by a rewind"
 
 
 def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> Recording:
     """Read the session that a file ends with."""
     facts = {key: value for line in reversed(lines) for key, value in line.value.items() if isinstance(value, str)}
     lost = list(skipped)
+    left_out: Counter[str] = Counter()
     joined = Joiner()
     model = ""
-    for entry in _entries(path, lines, lost):
+    for entry in _entries(path, lines, lost, left_out):
         joined.add(entry.role, entry.blocks, entry.time, apart=True, offset=entry.offset)
         model = entry.model or model
     return Recording(
@@ -48,7 +50,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         task=facts.get("summary", ""),
         compactions=sum(line.value.get("isCompactSummary") is True for line in lines),
         usage=_usage(lines),
-        skipped=(*lost, *_left_out(path, lines)),
+        skipped=(*lost, *_left_out(path, lines, left_out)),
         damaged=len(lost),
         last_answer=joined.last_answer,
     )
@@ -99,12 +101,14 @@ class TranscriptEntry:
     offset: int = 0
 
 
-def _entries(path: Path, lines: list[TranscriptLine], lost: list[str]) -> list[TranscriptEntry]:
+def _entries(
+    path: Path, lines: list[TranscriptLine], lost: list[str], left_out: Counter[str]
+) -> list[TranscriptEntry]:
     on_branch = _branch(lines)
     entries: list[TranscriptEntry] = []
     answers: dict[str, TranscriptEntry] = {}
     asked: set[str] = set()
-    said = _typed(lines)
+    said = _typed(lines, on_branch)
     setup = {line.number for line in _setup(lines)}
     for line in lines:
         value = line.value
@@ -122,6 +126,7 @@ def _entries(path: Path, lines: list[TranscriptLine], lost: list[str]) -> list[T
             continue
         answer = str(message.get("id") or f"line {line.number}")
         if not _belongs(value, blocks, on_branch, answer in answers, asked):
+            left_out[_REWOUND] += value.get("isMeta") is not True
             continue
         if value["type"] == "assistant":
             asked.update(block.id for block in blocks if isinstance(block, ToolCall))
@@ -177,13 +182,14 @@ def _system(lines: list[TranscriptLine]) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def _typed(lines: list[TranscriptLine]) -> set[str]:
-    """Return ids and texts of the user's own lines."""
+def _typed(lines: list[TranscriptLine], on_branch: set[str]) -> set[str]:
+    """Return ids and texts of the user's own lines on the branch."""
     found: set[str] = set()
     for line in lines:
         value = line.value
         message = value.get("message")
-        if value.get("type") == "user" and isinstance(message, dict) and value.get("isMeta") is not True:
+        own = value.get("type") == "user" and str(value.get("uuid")) in on_branch and value.get("isMeta") is not True
+        if own and isinstance(message, dict):
             found.add(str(value.get("uuid")))
             content = message.get("content")
             parts = content if isinstance(content, list) else [{"text": content}]
@@ -201,9 +207,8 @@ def _said_twice(form: dict[str, Any], said: set[str]) -> bool:
     )
 
 
-def _left_out(path: Path, lines: list[TranscriptLine]) -> list[str]:
-    """Report what is not in the messages, by kind, with the reason."""
-    counts: Counter[str] = Counter()
+def _left_out(path: Path, lines: list[TranscriptLine], counts: Counter[str]) -> list[str]:
+    """Report what is not in the messages, by kind, with the reason; `counts` has what is known already."""
     setup = {line.number for line in _setup(lines)}
     for line in lines:
         form = _attachment(line.value)
@@ -213,7 +218,7 @@ def _left_out(path: Path, lines: list[TranscriptLine]) -> list[str]:
             later = form.get("type") == "prompt_snapshot"
             reason = "a replay has one system prompt, the first" if later else "nothing that the model was shown"
             counts[f"attachment `{form.get('type')}`: {reason}"] += 1
-    return [f"{path}: {count} x {reason}" for reason, count in counts.items()]
+    return [f"{path}: {count} x {reason}" for reason, count in counts.items() if count]
 
 
 def _branch(lines: list[TranscriptLine]) -> set[str]:

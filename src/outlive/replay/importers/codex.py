@@ -52,6 +52,8 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
             given = given or str(payload.get("user_instructions") or "")
         elif kind == "compacted":
             compactions += 1
+            if items and _is_summary(items[-1][0], payload.get("message")):
+                items.pop()
         elif kind == "response_item":
             items.append((payload, seconds(line.value.get("timestamp")), line.offset))
         elif payload.get("type") == "token_count" and isinstance(info := payload.get("info"), dict):
@@ -79,11 +81,11 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
 
 
 def only_goes_on(lines: list[TranscriptLine]) -> bool:
-    """Whether lines from an answer on can be read without those before: no compaction, nothing taken back, and no
-    words of the program, which become part of the system prompt at the beginning of a session."""
+    """Whether lines from an answer on can be read without those before: nothing taken back, and no words of the
+    program, which become part of the system prompt at the beginning of a session."""
     for line in lines:
         kind, payload = _opened(line.value)
-        if kind in ("session_meta", "compacted") or payload.get("type") == "thread_rolled_back":
+        if kind == "session_meta" or payload.get("type") == "thread_rolled_back":
             return False
         if kind == "response_item" and payload.get("type") == "message" and _is_told(payload):
             return False
@@ -94,6 +96,13 @@ def _is_told(item: dict[str, Any]) -> bool:
     """Whether a message holds words of the developer or instruction files."""
     blocks = _words(item.get("content"))
     return item.get("role") == "developer" or any(isinstance(b, Text) and _is_instructions(b.text) for b in blocks)
+
+
+def _is_summary(item: dict[str, Any], compacted: object) -> bool:
+    """Whether an item is the model's answer that a compaction is made of; `compacted` ends with it."""
+    text = "".join(block.text for block in _words(item.get("content")) if isinstance(block, Text)).strip()
+    ends = isinstance(compacted, str) and compacted.rstrip().endswith(text)
+    return item.get("role") == "assistant" and bool(text) and ends
 
 
 def _system(meta: dict[str, Any], items: list[Item], given: str) -> str:
