@@ -1,6 +1,6 @@
 """The page of the fleet in a real browser: what workers do, questions for a person, and what control may do."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,15 @@ def test_work_of_other_processes_appears_and_can_be_cancelled(page: Any, server:
     row.get_by_role("button", name=f"Cancel task {task.id}").click()
     row.wait_for(state="detached")
     assert TaskGraph(stores.tasks).get(task.id).status == "cancelled"
+
+
+def test_a_long_name_fits_a_phone(new_page: Callable[..., Any], server: WebServer, stores: Stores) -> None:
+    page = new_page(390, 844)
+    claimed(stores, "a_name_without_any_space_" * 4)
+    visit(page, server)
+    page.get_by_role("region", name="In work").get_by_text("a_name_without_any_space_").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert_accessible(page)
 
 
 def test_a_worker_is_drained(page: Any, server: WebServer, stores: Stores) -> None:

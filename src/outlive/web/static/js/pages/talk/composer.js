@@ -57,7 +57,7 @@ export function Composer({ workspace, session, talk: { state } }) {
         ${open && state.working && html`<button class="button danger" disabled=${state.stopping} onClick=${() => ask("interrupt")}>${state.stopping ? "Stopping …" : "Stop"}</button>`}
         <${ContinueButton} state=${state} place=${place} goOn=${() => ask("continue", {}, "Opening the session …")} busy=${busy} />
         ${open && html`<${ModePicker} mode=${state.mode} modes=${state.modes} choose=${(mode, typed) => ask("mode", { mode, typed })} />`}
-        <span class="grow small muted clip" role="status">${busy || (online ? where(state) : "")}</span>
+        <span class="grow small muted" role="status">${busy || (online ? where(state) : "")}</span>
         ${open && html`<${HandBack} session=${session} close=${() => ask("close")} />`}
       </div>
     </div>
