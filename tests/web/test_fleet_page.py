@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from outlive.stores import Stores, open_stores
 from outlive.stores.tasks.records import Task
@@ -121,7 +122,7 @@ def test_without_control_it_only_shows(page: Any, tmp_path: Path, stores: Stores
     try:
         visit(page, server)
         page.get_by_text("outlive fleet answer 1 TEXT").wait_for()
-        assert page.get_by_role("button", name="Drain").count() == 0
+        expect(page.get_by_role("button", name="Drain")).to_have_count(0)
         for path in ("tasks/1/answer", "workers/build-7/drain"):
             assert server.post(f"/api/w/{server.workspace}/fleet/{path}", {}).status_code == 403
     finally:

@@ -57,7 +57,7 @@ export function Composer({ workspace, session, talk: { state } }) {
         ${open && state.working && html`<button class="button danger" disabled=${state.stopping} onClick=${() => ask("interrupt")}>${state.stopping ? "Stopping …" : "Stop"}</button>`}
         <${ContinueButton} state=${state} place=${place} goOn=${() => ask("continue", {}, "Opening the session …")} busy=${busy} />
         ${open && html`<${ModePicker} mode=${state.mode} modes=${state.modes} choose=${(mode, typed) => ask("mode", { mode, typed })} />`}
-        <span class="grow small muted" role="status">${busy || (online ? where(state) : "")}</span>
+        <span class="grow small muted clip" role="status">${busy || (online ? where(state) : "")}</span>
         ${open && html`<${HandBack} session=${session} close=${() => ask("close")} />`}
       </div>
     </div>
@@ -73,7 +73,7 @@ function placeholder(state) {
 function where(state) {
   if (!state) return "Connecting …";
   if (state.open) return ""; // the head of the page names the model
-  return state.elsewhere ? "Open in another process; it can be continued here when it is closed there." : "Sending a message opens this session here.";
+  return state.elsewhere ? "Open in another process; it can be continued here when it is closed there." : "Sending opens this session here.";
 }
 
 const Ending = ({ ending }) => html`<p class=${`ending ${ending.tone}`} role="status"><b class="lines">${ending.text}</b> <span class="lines">${ending.hint}</span></p>`;
