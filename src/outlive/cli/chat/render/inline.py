@@ -9,7 +9,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from outlive.cli.chat.render.output import reflows
 from outlive.cli.chat.words import cut
 
-MAX_MENU_ROWS = 8
+MAX_MENU_ROWS = 8  # as many as fit under the input on a terminal of 24 rows
 
 
 class InlineApplication(Application[None]):
