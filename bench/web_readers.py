@@ -20,8 +20,8 @@ from pathlib import Path
 from bench.web import served
 
 READERS = (0, 1, 100)
-STEPS = 800
-ROUNDS = 5
+STEPS = 1_500
+ROUNDS = 3
 COLUMNS = (
     *("browsers", "steps a second", "best", "agent: ms of processor a step", "agent: waits of 1,000 steps"),
     *("server: share of a processor", "browsers: share", "messages"),
