@@ -1,23 +1,19 @@
 """How soon the page shows something, against the size of what it shows: `python -m bench.web`.
 
 Logs of 100 to 10,000 events and graphs of 20 to 2,000 tasks, each in a store of its own. Bytes and time of the first
-answer of the API, and in a real Chromium the time from the click on the address to the first content. Then how fast
-an agent works while a hundred browsers watch it.
+answer of the API, and in a real Chromium the time from the click on the address to the first content.
 """
 
-import json
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx2
 from playwright.sync_api import sync_playwright
 from tests.web.conftest import QUIET
-from tests.web.made import answer, long_log, started, store_in, streamed
+from tests.web.made import long_log, store_in
 from tests.web.server import PATH_OF_BROWSER, WebServer
 
 from outlive.stores import open_stores
@@ -27,8 +23,6 @@ from outlive.tasks.graph import TaskGraph
 EVENTS = (100, 1_000, 10_000)
 TASKS = (20, 200, 2_000)
 RUNS = 5
-READERS = (0, 1, 100)
-STEPS = 200
 
 
 @contextmanager
@@ -98,47 +92,6 @@ def tasks(browser: Any) -> None:
                 print(f"| {' | '.join(map(str, [*row, round(shown)]))} |", flush=True)
 
 
-def readers() -> None:
-    """How many steps a second an agent makes while so many browsers watch its session and the list."""
-    print("\n| browsers that watch | steps of the agent in a second | requests of the list, ms |")
-    print("| --- | --- | --- |")
-    for count in READERS:
-        with tempfile.TemporaryDirectory() as name, served(Path(name)) as server:
-            with (
-                started(Path(name), "busy") as session,
-                ThreadPoolExecutor(max(count, 1)) as threads,
-                ExitStack() as open_,
-            ):
-                answer(session, 0, lines=5)
-                for _ in range(count):
-                    threads.submit(_drain, open_.enter_context(_watching(server, "busy")))
-                began = time.perf_counter()
-                for number in range(1, STEPS):
-                    answer(session, number, lines=5)
-                rate = STEPS / (time.perf_counter() - began)
-                _, _, again = asked(server, f"/api/w/{server.workspace}/sessions")
-                open_.close()
-            print(f"| {count} | {rate:.0f} | {again:.0f} |", flush=True)
-
-
-@contextmanager
-def _watching(server: WebServer, session: str) -> Iterator[Any]:
-    """A stream with the topics of a session's page."""
-    headers = {"Authorization": f"Bearer {server.token}"}
-    with httpx2.stream("GET", f"{server.origin}/api/stream", headers=headers, timeout=60) as response:
-        opened = json.loads(next(streamed(response)).data)["stream"]
-        topic = {"workspace": server.workspace}
-        log = topic | {"kind": "log", "session": session, "after": 1}
-        server.post(f"/api/stream/{opened}", {"add": {"changes": topic | {"kind": "changes"}, "log": log}})
-        yield response
-
-
-def _drain(response: Any) -> None:
-    with suppress(Exception):  # it is closed in the middle
-        for _ in response.iter_raw():
-            pass
-
-
 def _cells(measured: tuple[int, float, float]) -> list[int]:
     size, first, again = measured
     return [round(size / 1000), round(first), round(again)]
@@ -150,7 +103,6 @@ def main() -> None:
         sessions(browser)
         tasks(browser)
         browser.close()
-    readers()
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ def take_all(page: Any, server: WebServer, session: str, prefix: str, folder: Pa
         "list": (f"{base}/sessions", "The ledger reads every notation"),
         "session": (session, "Window over time"),
         "tasks": (f"{base}/tasks", "Tasks"),
+        "fleet": (f"{base}/fleet", "Fleet"),
         "memory": (f"{base}/memory", "Memory"),
         "replay": (f"{base}/replay", "Drop a transcript here"),
         "talk": (f"{base}/talk", "New session"),

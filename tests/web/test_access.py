@@ -189,6 +189,32 @@ def test_a_reader_that_does_not_keep_up_is_dropped_with_a_marker() -> None:
     assert found[-1].event == "behind"
 
 
+BUSY = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from outlive.config import Workspace
+from outlive.web.server import listen, serve
+from outlive.web.workspaces import ServedWorkspace, Workspaces
+
+def interrupted_while_busy():
+    loop = asyncio.get_running_loop()
+    for _ in range(5_000):
+        loop.call_soon_threadsafe(bool)
+    os.kill(os.getpid(), signal.SIGINT)
+
+def listening():
+    asyncio.get_running_loop().call_later(0.2, interrupted_while_busy)
+
+workspaces = Workspaces([ServedWorkspace(Workspace.find(Path(sys.argv[1])))])
+serve(workspaces, listen(0, 0), token="t" * 32, host=None, listening=listening)
+"""
+
+
+def test_the_first_ctrl_c_ends_a_server_that_many_threads_have_woken(tmp_path: Path) -> None:
+    script = [sys.executable, "-c", BUSY, str(tmp_path)]
+    assert subprocess.run(script, env=worker_environment(), timeout=120, check=False).returncode == 0
+
+
 @pytest.mark.parametrize("command", ["web", "learn"])
 def test_a_server_that_cannot_tell_its_address_ends(tmp_path: Path, command: str) -> None:
     with open("/dev/full", "wb") as full:

@@ -1,11 +1,12 @@
 """The page of the fleet in a real browser: what workers do, questions for a person, and what control may do."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from outlive.stores import Stores, open_stores
 from outlive.stores.tasks.records import Task
@@ -95,6 +96,15 @@ def test_work_of_other_processes_appears_and_can_be_cancelled(page: Any, server:
     assert TaskGraph(stores.tasks).get(task.id).status == "cancelled"
 
 
+def test_a_long_name_fits_a_phone(new_page: Callable[..., Any], server: WebServer, stores: Stores) -> None:
+    page = new_page(390, 844)
+    claimed(stores, "a_name_without_any_space_" * 4)
+    visit(page, server)
+    page.get_by_role("region", name="In work").get_by_text("a_name_without_any_space_").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert_accessible(page)
+
+
 def test_a_worker_is_drained(page: Any, server: WebServer, stores: Stores) -> None:
     enroll(stores)
     visit(page, server)
@@ -112,7 +122,7 @@ def test_without_control_it_only_shows(page: Any, tmp_path: Path, stores: Stores
     try:
         visit(page, server)
         page.get_by_text("outlive fleet answer 1 TEXT").wait_for()
-        assert page.get_by_role("button", name="Drain").count() == 0
+        expect(page.get_by_role("button", name="Drain")).to_have_count(0)
         for path in ("tasks/1/answer", "workers/build-7/drain"):
             assert server.post(f"/api/w/{server.workspace}/fleet/{path}", {}).status_code == 403
     finally:

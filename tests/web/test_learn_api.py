@@ -13,6 +13,7 @@ import httpx2
 import pytest
 
 from outlive.web.learn.scratch import MOST_VISITORS, Scratches
+from tests.engines import ROOT
 from tests.web.server import TIMEOUT, WebServer, get
 
 VISITOR = "0123456789abcdef" * 2
@@ -279,6 +280,10 @@ def test_the_engine_agrees_with_the_expected_answer(server: WebServer, question:
     source = server.json(f"/api/learn/sources/{found['source']}")
     assert source["path"].startswith("src/outlive/")
     assert source["name"].rpartition(".")[2] in source["text"]
+    document = server.json(f"/api/learn/sources/{found['source']}/document")
+    whole = (ROOT / document["path"]).read_text()
+    assert f"\n## {document['name']}\n\n{document['text']}\n" in whole
+    assert document["text"]
 
 
 def test_the_bank_has_no_question_without_an_expected_answer(server: WebServer) -> None:
@@ -386,9 +391,10 @@ def test_only_the_actions_of_the_lesson_exist(graph: Lesson, form: object) -> No
 
 @pytest.mark.parametrize("key", ["..", "os", "__init__", "outlive.web.access", "%2e%2e%2faccess"])
 def test_only_listed_code_can_be_read(server: WebServer, key: str) -> None:
-    answer = server.get(f"/api/learn/sources/{key}")
-    assert answer.status_code in (400, 404)
-    assert "text" not in answer.json()
+    for path in ("", "/document"):
+        answer = server.get(f"/api/learn/sources/{key}{path}")
+        assert answer.status_code in (400, 404)
+        assert "text" not in answer.json()
 
 
 def test_the_lessons_need_the_token_like_everything_else(server: WebServer) -> None:

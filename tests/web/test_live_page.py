@@ -184,8 +184,8 @@ def test_an_approval_leaves_room_for_the_conversation_and_can_be_answered_on_a_p
             card = page.get_by_role("region", name="Permission: write_file")
             card.wait_for()
             assert page.locator(".talk-scroll").bounding_box()["height"] > 80
-            assert card.get_by_text("bytes").count() == 0
-            assert page.get_by_role("link", name="1 call needs your approval").count() == (width < 1000)
+            expect(card.get_by_text("bytes")).to_have_count(0)
+            expect(page.get_by_role("link", name="1 call needs your approval")).to_have_count(int(width < 1000))
             talk_top = page.locator(".talk").bounding_box()["y"]
             window_top = page.locator("aside.window").bounding_box()["y"]
             assert (talk_top < window_top) == (width < 1000)
@@ -209,11 +209,11 @@ def test_answers_are_shown_as_markdown_and_nothing_in_them_acts(page: Any, serve
     page.get_by_text("Show me.").first.click()
     article = page.locator("article.assistant")
     article.get_by_text("Heading <img src=x onerror=alert(1)>").wait_for()
-    assert article.locator(".list li").count() == 2
+    expect(article.locator(".list li")).to_have_count(2)
     assert article.locator("td").all_inner_texts() == ["<b>1</b>", "2"]
     assert article.locator("pre").inner_text() == "<script>alert(3)</script>"
-    assert article.get_by_text("**not closed").count() == 1
-    assert article.locator("a:not(.event-link), img, script").count() == 0
+    expect(article.get_by_text("**not closed")).to_have_count(1)
+    expect(article.locator("a:not(.event-link), img, script")).to_have_count(0)
     assert asked == []
 
 
@@ -226,7 +226,7 @@ def test_the_last_call_of_a_killed_session_is_interrupted_not_waiting(
     page.goto(server.url)
     page.get_by_role("link").filter(has_text="Build it.").click()
     page.get_by_role("img", name="interrupted").wait_for()
-    assert page.get_by_role("img", name="waits to start").count() == 0
+    expect(page.get_by_role("img", name="waits to start")).to_have_count(0)
 
 
 def test_addresses_that_name_nothing_say_so_and_pages_have_titles(page: Any, server: WebServer) -> None:
@@ -274,7 +274,7 @@ def test_all_workspaces_are_one_list_and_namesakes_are_told_apart(page: Any, tmp
     page.get_by_role("link", name="All workspaces").click()
     page.get_by_role("link").filter(has_text="Question of the second.").wait_for()
     row = page.get_by_role("link").filter(has_text="Question of the first.")
-    assert str(tmp_path / "first") in row.inner_text()
+    expect(row).to_contain_text(str(tmp_path / "first"))
     page.get_by_role("searchbox").fill("first")
     page.get_by_role("link").filter(has_text="Question of the second.").wait_for(state="detached")
     row.click()

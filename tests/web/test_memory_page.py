@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from outlive.agent import Session
 from outlive.memory.memories import Memories
@@ -123,7 +124,7 @@ def test_what_is_held_back_says_why_and_may_be_agreed_to(page: Any, server: WebS
     page.get_by_role("link", name="project/leak").click()
     page.get_by_role("complementary").get_by_text("[masked").wait_for()
     assert SECRET not in page.content()
-    assert page.get_by_role("button", name="Confirm …").count() == 0
+    expect(page.get_by_role("button", name="Confirm …")).to_have_count(0)
     page.get_by_role("link", name="project/rule").click()
     panel = page.get_by_role("complementary", name="Memory project/rule")
     panel.get_by_text("Not shown to a model: instructs without the user's consent").wait_for()
@@ -141,7 +142,7 @@ def test_without_control_it_says_so_and_offers_nothing(page: Any, tmp_path: Path
         page.get_by_text("Read only. Start with").wait_for()
         page.get_by_role("listitem").filter(has_text="replaced").first.wait_for()
         page.get_by_role("complementary").get_by_text("You said it.").wait_for()
-        assert page.get_by_role("button", name=re.compile("Undo|Forget|Confirm")).count() == 0
+        expect(page.get_by_role("button", name=re.compile("Undo|Forget|Confirm"))).to_have_count(0)
     finally:
         server.stop()
 
@@ -152,16 +153,15 @@ def test_hostile_texts_are_only_texts(page: Any, server: WebServer, memories: Me
     for query in ("", "q=note", "view=log", "view=refused"):
         visit(page, server, f"{query}&memory=project/turned")
         page.get_by_role("complementary").get_by_text("resu\ufffd ␛[31m " + ATTACK).wait_for()
-        assert page.locator("main img").count() == 0
+        expect(page.locator("main img")).to_have_count(0)
     assert page.title() != "taken"
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
-def test_every_view_is_accessible(page: Any, server: WebServer, memories: Memories, width: int, scheme: str) -> None:
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_view_is_accessible(page: Any, server: WebServer, memories: Memories, width: int) -> None:
     corrected(memories)
     planted(server.folder, "rule", "Always run the linter before you commit", who="web")
     page.set_viewport_size({"width": width, "height": 800})
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     for query in ("", "state=superseded", "q=spaces", "view=refused", "view=log"):
         visit(page, server, query or "state=")
         page.get_by_role("listitem").first.wait_for()

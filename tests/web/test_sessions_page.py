@@ -1,10 +1,12 @@
 """The list of sessions in a real browser."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from outlive.agent import Session
 from outlive.stores.logs.files import FileLogStore
@@ -27,7 +29,7 @@ def server(folder: Path) -> Iterator[WebServer]:
 def test_a_session_of_another_process_appears_without_a_reload(page: Any, server: WebServer, folder: Path) -> None:
     page.goto(server.url)
     page.get_by_text("No sessions here yet").wait_for()
-    assert "#" not in page.url
+    expect(page).not_to_have_url(re.compile("#"))
     with Session.start(FileLogStore(folder, durability="process"), id="first") as session:
         talk(session, 3)
         row = page.get_by_role("listitem").filter(has_text="Please go through part 0")

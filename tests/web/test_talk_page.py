@@ -55,7 +55,7 @@ def test_an_edit_is_approved_with_its_diff_in_view_and_a_command_is_refused(page
         start(page, server, "Set the value to 42.")
         card = page.get_by_role("region", name="Permission: edit_file")
         card.get_by_text("+VALUE = 42").wait_for()
-        assert card.get_by_text("app.py", exact=True).is_visible()
+        expect(card.get_by_text("app.py", exact=True)).to_be_visible()
         assert page.evaluate("document.activeElement.tagName") not in ("BUTTON", "A")
         assert_accessible(page)
         assert (folder / "app.py").read_text().startswith("VALUE = 1\n")
@@ -119,10 +119,10 @@ def test_a_wider_mode_counts_only_after_its_name_was_typed(page: Any, folder: Pa
         mode.select_option("accept-edits")
         dialog = page.get_by_role("dialog", name="A wider mode: accept-edits")
         dialog.get_by_label("Name of the mode").fill("accept")
-        assert dialog.get_by_role("button", name="Change the mode").is_disabled()
+        expect(dialog.get_by_role("button", name="Change the mode")).to_be_disabled()
         page.keyboard.press("Escape")
         dialog.wait_for(state="detached")
-        assert mode.input_value() == "ask"
+        expect(mode).to_have_value("ask")
         mode.select_option("accept-edits")
         page.get_by_label("Name of the mode").fill("accept-edits")
         page.get_by_label("Name of the mode").press("Enter")
@@ -152,7 +152,7 @@ def test_a_question_is_there_again_after_a_reload_and_two_browsers_see_it(
         second.get_by_text("As you like.").first.wait_for()
         second.goto("about:blank")
         page.get_by_text("As you like.").first.wait_for()
-        assert card.count() == 0
+        expect(card).to_have_count(0)
         assert (folder / "new.txt").exists()
 
 
@@ -179,7 +179,7 @@ def test_without_a_model_the_page_says_what_is_missing(page: Any, folder: Path) 
         page.get_by_label("First message").fill("Hi.")
         page.get_by_role("button", name="Start").click()
         page.get_by_role("alert").get_by_text("ANTHROPIC_API_KEY").first.wait_for()
-        assert page.get_by_label("First message").input_value() == "Hi."
+        expect(page.get_by_label("First message")).to_have_value("Hi.")
         page.expected_errors.clear()  # the refusal itself
         page.goto("about:blank")
     finally:
@@ -196,7 +196,7 @@ def read_only(folder: Path) -> Iterator[WebServer]:
 def test_a_read_only_server_offers_no_talk(page: Any, read_only: WebServer) -> None:
     page.goto(read_only.url)
     page.get_by_text("No sessions here yet").wait_for()
-    assert page.get_by_role("link", name="New session").count() == 0
+    expect(page.get_by_role("link", name="New session")).to_have_count(0)
     page.goto(f"{read_only.origin}/w/{read_only.workspace}/talk")
     page.get_by_text("This server is read only").wait_for()
     page.goto("about:blank")

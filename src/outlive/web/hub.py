@@ -1,15 +1,11 @@
-"""The channels of a server: changes of each workspace, and the events of each log that somebody reads."""
+"""The channels of a server: changes of each workspace, and the growth of each log that somebody reads."""
 
-import threading
 from collections.abc import AsyncGenerator, Callable
 
-from outlive.events import Event
 from outlive.web.changes import Change, watch
 from outlive.web.live import Channel, ServerEvent, messages_of
+from outlive.web.sessions.growth import follow
 from outlive.web.workspaces import ServedWorkspace
-
-FOLLOW_SECONDS = 0.1
-"""Between two looks at a log."""
 
 
 class Hub:
@@ -17,7 +13,7 @@ class Hub:
 
     def __init__(self) -> None:
         self._changes: dict[str, Channel[Change]] = {}
-        self._logs: dict[tuple[str, str], Channel[Event]] = {}
+        self._logs: dict[tuple[str, str], Channel[ServerEvent]] = {}
         self._on_close: list[Callable[[], None]] = []
 
     def changes(self, workspace: ServedWorkspace) -> Channel[Change]:
@@ -33,11 +29,13 @@ class Hub:
             async for message in messages_of(mailbox, _change_message):
                 yield message
 
-    def log(self, workspace: ServedWorkspace, session: str) -> Channel[Event]:
-        """The events of a session, from the moment somebody reads them."""
+    def log(self, workspace: ServedWorkspace, session: str) -> Channel[ServerEvent]:
+        """What happens in a session, from the moment somebody reads it."""
         name = f"log of {session}"
         key = workspace.id, session
-        return self._logs.setdefault(key, Channel(lambda *given: _follow(workspace, session, *given), name))
+        return self._logs.setdefault(
+            key, Channel(lambda *given: follow(workspace, session, *given), name, greets=True)
+        )
 
     def on_close(self, end: Callable[[], None]) -> None:
         """Call this when the server ends, for streams that are not channels."""
@@ -54,14 +52,3 @@ class Hub:
 
 def _change_message(change: Change) -> ServerEvent:
     return ServerEvent(change, "changed") if change.what else ServerEvent({}, "watching")
-
-
-def _follow(workspace: ServedWorkspace, session: str, stop: threading.Event, send: Callable[[Event], None]) -> None:
-    tail = workspace.stores.logs.tail(session)
-    try:
-        tail.read()
-        while not stop.wait(FOLLOW_SECONDS):
-            for event in tail.read().events:
-                send(event)
-    finally:
-        tail.close()

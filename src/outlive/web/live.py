@@ -30,9 +30,8 @@ class ServerEvent(msgspec.Struct, frozen=True):
     id: int | None = None
 
     def encoded(self) -> bytes:
-        lines = [] if self.id is None else [f"id: {self.id}"]
-        data = msgspec.json.encode(self.data).decode()
-        return "\n".join([*lines, f"event: {self.event}", f"data: {data}", "", ""]).encode()
+        id = b"" if self.id is None else b"id: %d\n" % self.id
+        return b"%bevent: %b\ndata: %b\n\n" % (id, self.event.encode(), msgspec.json.encode(self.data))
 
 
 class Mailbox(Generic[T]):
@@ -61,7 +60,8 @@ class Mailbox(Generic[T]):
         if not self._waiting and (self.closed or self.overflowed):
             return None
         try:
-            await asyncio.wait_for(self._arrived.wait(), timeout)
+            async with asyncio.timeout(timeout):
+                await self._arrived.wait()
         except TimeoutError:
             return []
         self._arrived.clear()

@@ -111,6 +111,7 @@ async def _serve(
 
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, *terminations()):
-        loop.add_signal_handler(name, leave)
+        # Not by the loop's own handlers: they lose a signal while the loop is busy and many threads have woken it.
+        signal.signal(name, lambda *_: loop.call_soon_threadsafe(leave))
     listening()
     await server.serve(sockets=sockets)

@@ -55,7 +55,8 @@ class BrowserStream:
             yield ServerEvent({"stream": self.id}, "open")
             while True:
                 try:
-                    message = await asyncio.wait_for(self._waiting.get(), KEEP_ALIVE_SECONDS)
+                    async with asyncio.timeout(KEEP_ALIVE_SECONDS):
+                        message = await self._waiting.get()
                 except TimeoutError:
                     message = ServerEvent({}, "alive")
                 if message is None:

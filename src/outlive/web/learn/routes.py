@@ -16,7 +16,7 @@ from outlive.web.api import HttpProblem, bad_request, form_of, number, route
 from outlive.web.learn.graph import GraphLesson
 from outlive.web.learn.rungs import RUNGS, seen_at
 from outlive.web.learn.scratch import Scratch, Scratches, not_started
-from outlive.web.learn.sources import source_of
+from outlive.web.learn.sources import document_of, source_of
 from outlive.web.learn.survival import SurvivalLesson
 
 NOT_STARTED = {"started": False}
@@ -75,6 +75,10 @@ def learn_routes(scratches: Scratches, run: RunInThread) -> list[Route]:
     async def source(request: Request) -> object:
         return source_of(request.path_params["key"])
 
+    @route
+    async def document(request: Request) -> object:
+        return document_of(request.path_params["key"])
+
     base = "/api/learn/{visitor}"
     reading = {
         "/graph": lambda scratch, *_: scratch.graph.snapshot() if scratch.graph else NOT_STARTED,
@@ -95,6 +99,7 @@ def learn_routes(scratches: Scratches, run: RunInThread) -> list[Route]:
     return [
         Route("/api/learn/rungs/{rung}", rung),
         Route("/api/learn/sources/{key}", source),
+        Route("/api/learn/sources/{key}/document", document),
         *(Route(base + path, endpoint(work)) for path, work in reading.items()),
         *(Route(base + path, endpoint(work), methods=["POST"]) for path, work in changing.items()),
     ]

@@ -7,7 +7,7 @@ served_log.py            a log that is read further as it grows, with the indexe
 conversation.py, items.py, texts.py   what was said and done, item by item, in bounded texts
 window.py                the window over time: what filled each request, cost, cache and its misses
 receipt_kinds.py         rows of a receipt that add up
-live.py                  the stream of a session
+growth.py, live.py       what is new since an event, once for all readers; the stream of a session
 past/                    the view at any request, passes and why lines were kept
 control.py               undo and fork
 routes.py, log_routes.py   the routes

@@ -1,7 +1,7 @@
 """Logs of sessions that browsers look at: read once, then as far as they have grown, and indexed as they grow."""
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,7 +14,7 @@ from outlive.web.sessions.past.replay import ReplayedPast
 from outlive.web.sessions.window import WindowOverTime
 
 MOST_KEPT = 6
-"""Logs that are held in memory."""
+"""Logs that are held in memory beside those that are followed."""
 MOST_DAMAGE = 20
 """Damaged places that are named."""
 
@@ -71,6 +71,8 @@ class ServedLogs:
     def __init__(self, store: LogStore) -> None:
         self._store = store
         self._logs: OrderedDict[str, ServedLog] = OrderedDict()
+        self._kept: Counter[str] = Counter()
+        """Sessions that are followed; their logs make no room for others."""
         self._lock = threading.Lock()
 
     @contextmanager
@@ -89,6 +91,17 @@ class ServedLogs:
                 yield log
                 return
 
+    @contextmanager
+    def kept(self, session: str) -> Iterator[None]:
+        """Keep the log of a session in memory, because it is looked at again and again."""
+        with self._lock:
+            self._kept[session] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._kept -= Counter([session])
+
     def close(self) -> None:
         with self._lock:
             logs = list(self._logs.values())
@@ -102,7 +115,8 @@ class ServedLogs:
             log = self._logs.get(session) or ServedLog(self._store, session)
             self._logs[session] = log
             self._logs.move_to_end(session)
-            oldest = self._logs.popitem(last=False)[1] if len(self._logs) > MOST_KEPT else None
+            others = [one for one in self._logs if not self._kept[one]]
+            oldest = self._logs.pop(others[0]) if len(others) > MOST_KEPT else None
         if oldest is not None:
             with oldest.lock:
                 oldest.close()

@@ -7,7 +7,6 @@ from outlive.web.learn.quiz import graph_experiments as graph
 from outlive.web.learn.quiz import session_experiments as session
 from outlive.web.learn.quiz.question import QuizFinding, QuizQuestion
 
-TASKS_DOC, SESSIONS_DOC = "docs/tasks.md", "docs/sessions.md"
 LIST, RUNG, SURVIVES, GRAPH = "To-do or task?", "Which rung?", "What survives?", "The graph"
 
 
@@ -15,19 +14,7 @@ def _about_tasks(
     id: str, text: str, choices: tuple[str, ...], check: Callable[[], QuizFinding], reason: str, source: str
 ) -> QuizQuestion:
     topic = LIST if choices is graph.TODO_OR_TASK else GRAPH
-    return QuizQuestion(id, topic, text, choices, check, reason, source, TASKS_DOC)
-
-
-def _about_sessions(
-    id: str,
-    topic: str,
-    text: str,
-    choices: tuple[str, ...],
-    check: Callable[[], QuizFinding],
-    reason: str,
-    source: str,
-) -> QuizQuestion:
-    return QuizQuestion(id, topic, text, choices, check, reason, source, SESSIONS_DOC)
+    return QuizQuestion(id, topic, text, choices, check, reason, source)
 
 
 _NEEDS = "Answer queries (4) needs the parser (2) and the index (3)."
@@ -152,7 +139,7 @@ SHRINKING = ("spool", "micro", "collapse", "auto")
 SHORTENING = ("spool", "snip", "collapse", "auto")
 
 SESSION_QUESTIONS = (
-    _about_sessions(
+    QuizQuestion(
         "next-agent",
         LIST,
         "Tomorrow another agent opens this project and has to know what is open. What do you use?",
@@ -161,7 +148,7 @@ SESSION_QUESTIONS = (
         "A new session begins with an empty conversation. Tasks belong to the project.",
         "state",
     ),
-    _about_sessions(
+    QuizQuestion(
         "tonight",
         LIST,
         "The conversation is compacted tonight, and you want the list in view afterwards. What do you use?",
@@ -170,7 +157,7 @@ SESSION_QUESTIONS = (
         "Open tasks are rendered from their store into every request; text is folded.",
         "state",
     ),
-    _about_sessions(
+    QuizQuestion(
         "right-now",
         LIST,
         "Three small steps, done in the next minute, that nobody else needs. What is enough?",
@@ -179,7 +166,7 @@ SESSION_QUESTIONS = (
         "What is recent stays in the window as it is. A list for a minute needs no file.",
         "ladder",
     ),
-    _about_sessions(
+    QuizQuestion(
         "large",
         RUNG,
         "A log arrives that does not fit into the window beside what must stay. Which rung answers?",
@@ -188,7 +175,7 @@ SESSION_QUESTIONS = (
         "The model gets a preview and a handle; the whole log is on disk.",
         "spool",
     ),
-    _about_sessions(
+    QuizQuestion(
         "full",
         RUNG,
         "The window fills up. The oldest turns become one digest. Which rung is that?",
@@ -197,7 +184,7 @@ SESSION_QUESTIONS = (
         "Whole turns fold: what was asked, done, decided, and the best lines.",
         "ladder",
     ),
-    _about_sessions(
+    QuizQuestion(
         "asked",
         RUNG,
         "You type /compact. Which rung is that?",
@@ -206,7 +193,7 @@ SESSION_QUESTIONS = (
         "All but the recent tail is folded, because somebody asked.",
         "asked",
     ),
-    _about_sessions(
+    QuizQuestion(
         "refused",
         RUNG,
         "The provider refuses a request as too long, and the smaller one after it too. Which rung answers?",
@@ -215,7 +202,7 @@ SESSION_QUESTIONS = (
         "An emergency pass goes down to the least that must stay.",
         "refused",
     ),
-    _about_sessions(
+    QuizQuestion(
         "headers",
         RUNG,
         "Old tool results shrink to a header and their best lines; the calls stay in place. Which rung?",
@@ -224,7 +211,7 @@ SESSION_QUESTIONS = (
         "Results are most of a window, and most of their lines are never needed again.",
         "ladder",
     ),
-    _about_sessions(
+    QuizQuestion(
         "long-text",
         RUNG,
         "A long old text of the agent keeps its beginning, its end and a handle. Which rung?",
@@ -233,7 +220,7 @@ SESSION_QUESTIONS = (
         "Long old texts are shortened before anything is folded.",
         "ladder",
     ),
-    _about_sessions(
+    QuizQuestion(
         "front",
         RUNG,
         "Which rung changes nothing that the model has read before, so that the provider's cache stays whole?",
@@ -242,7 +229,7 @@ SESSION_QUESTIONS = (
         "It only touches what has just arrived.",
         "keeps_front",
     ),
-    _about_sessions(
+    QuizQuestion(
         "todo-20k",
         SURVIVES,
         "A window of 20,000 tokens, at the end of the session. Where is the agent's to-do list?",
@@ -251,7 +238,7 @@ SESSION_QUESTIONS = (
         "The agent's words are folded with the turns that held them.",
         "fates",
     ),
-    _about_sessions(
+    QuizQuestion(
         "asked-6k",
         SURVIVES,
         "A window of 6,000 tokens. Where is what the user asked, word for word?",
@@ -260,7 +247,7 @@ SESSION_QUESTIONS = (
         "The user's own words stay verbatim through every rung.",
         "words",
     ),
-    _about_sessions(
+    QuizQuestion(
         "rule-floor",
         SURVIVES,
         "After the emergency pass. Where is the standing instruction “Never touch vendor/”?",
@@ -269,7 +256,7 @@ SESSION_QUESTIONS = (
         "Standing instructions are state, and state is never summarised.",
         "state",
     ),
-    _about_sessions(
+    QuizQuestion(
         "decision-auto",
         SURVIVES,
         "After /compact. Where is the decision that the agent wrote half-way?",
@@ -278,7 +265,7 @@ SESSION_QUESTIONS = (
         "An agent's words are folded. What must stay belongs in a task, a plan or a memory.",
         "asked",
     ),
-    _about_sessions(
+    QuizQuestion(
         "detail-24k",
         SURVIVES,
         f"A window of 24,000 tokens. Where is the line {recording.DETAIL!r}, read early in a file?",
@@ -287,7 +274,7 @@ SESSION_QUESTIONS = (
         "A folded result keeps the lines that are likely to be needed again.",
         "fates",
     ),
-    _about_sessions(
+    QuizQuestion(
         "detail-8k",
         SURVIVES,
         f"The same line {recording.DETAIL!r}, at a window of 8,000 tokens?",
@@ -296,7 +283,7 @@ SESSION_QUESTIONS = (
         "A line unlike the rest of its result is kept in a small window, too. A handle leads to the whole file.",
         "fates",
     ),
-    _about_sessions(
+    QuizQuestion(
         "tasks-4k",
         SURVIVES,
         "The smallest window, 4,000 tokens. Where are the open tasks?",
@@ -305,7 +292,7 @@ SESSION_QUESTIONS = (
         "Tasks are read from disk and rendered into every request.",
         "state",
     ),
-    _about_sessions(
+    QuizQuestion(
         "log-spool",
         SURVIVES,
         "A large log was spooled when it arrived. Where is a line from its middle?",
@@ -314,7 +301,7 @@ SESSION_QUESTIONS = (
         "A preview shows the beginning and the end; the handle has all of it.",
         "spool",
     ),
-    _about_sessions(
+    QuizQuestion(
         "later-words",
         SURVIVES,
         "The user mentioned something on the way. Where is it at a window of 8,000 tokens?",
@@ -323,7 +310,7 @@ SESSION_QUESTIONS = (
         "Users' words are the cheapest and the most valuable tokens.",
         "words",
     ),
-    _about_sessions(
+    QuizQuestion(
         "restart",
         SURVIVES,
         "The process is ended and started again. What does the next request look like?",
@@ -332,7 +319,7 @@ SESSION_QUESTIONS = (
         "The request is a function of the log, and the log is on disk.",
         "resume",
     ),
-    _about_sessions(
+    QuizQuestion(
         "swap",
         SURVIVES,
         "Another agent goes on in a new session. Where is what the user asked the first one?",
@@ -341,7 +328,7 @@ SESSION_QUESTIONS = (
         "Conversations belong to a session. Tasks and memories belong to the project.",
         "resume",
     ),
-    _about_sessions(
+    QuizQuestion(
         "recall",
         SURVIVES,
         "You recall a handle of a file that left the window. What do you get?",
@@ -350,7 +337,7 @@ SESSION_QUESTIONS = (
         "A handle is a page of the log, and the log is never rewritten.",
         "pages",
     ),
-    _about_sessions(
+    QuizQuestion(
         "undo",
         SURVIVES,
         "You take back a pass. What does the model see?",
@@ -359,7 +346,7 @@ SESSION_QUESTIONS = (
         "A pass is an event that changes how the log is shown. Another event takes it back.",
         "undo",
     ),
-    _about_sessions(
+    QuizQuestion(
         "log-grows",
         SURVIVES,
         "What does a compaction do to the log on disk?",

@@ -8,7 +8,6 @@ from outlive.tasks.edges import arrows
 from outlive.tasks.graph import TaskGraph
 from outlive.web.learn.graph import EVERYTHING, GraphLesson
 from outlive.web.learn.player import FACTS
-from outlive.web.learn.quiz.bank import SESSIONS_DOC, TASKS_DOC
 from outlive.web.learn.quiz.graph_experiments import REFUSED_OR_NOT, listed, refusal
 from outlive.web.learn.quiz.question import QuizFinding, QuizQuestion
 from outlive.web.learn.quiz.session_experiments import PLACES, at_window
@@ -72,9 +71,7 @@ def _cycle(lesson: GraphLesson) -> Iterator[QuizQuestion]:
         text = f"You tried to let task {number} wait for {on}. Which cycle did the engine name?"
         evidence = f"In a copy of your store the engine was asked again and named {right}."
         reason = "Read it as “waits for”: each task waits for the next, and the last is the first again."
-        yield _question(
-            "own-cycle", text, tuple(choices), choices.index(right), evidence, reason, "cycles", TASKS_DOC
-        )
+        yield _question("own-cycle", text, tuple(choices), choices.index(right), evidence, reason, "cycles")
 
 
 def _dead_worker(lesson: GraphLesson) -> Iterator[QuizQuestion]:
@@ -89,9 +86,7 @@ def _dead_worker(lesson: GraphLesson) -> Iterator[QuizQuestion]:
         text = f"You killed {owner}, who held task {number}. {owner} wakes up and completes it. What happens?"
         evidence = f"Tried in a copy of your store. The engine answered: {refused or 'done.'}"
         reason = "The token belongs to one claim. When the lease has run out, it is worth nothing."
-        yield _question(
-            "own-killed", text, REFUSED_OR_NOT, 0 if refused else 1, evidence, reason, "may_act", TASKS_DOC
-        )
+        yield _question("own-killed", text, REFUSED_OR_NOT, 0 if refused else 1, evidence, reason, "may_act")
 
 
 def _windows(lesson: SurvivalLesson) -> Iterator[QuizQuestion]:
@@ -103,9 +98,7 @@ def _windows(lesson: SurvivalLesson) -> Iterator[QuizQuestion]:
                 what = fact.what[0].lower() + fact.what[1:]
                 text = f"You dragged the window to {window:,} tokens. Where was {what} at the end?"
                 reason = "Agents' words and results fold; the user's words, tasks and state stay."
-                yield _question(
-                    f"own-window-{fact.key}", text, PLACES, found.right, found.evidence, reason, "fates", SESSIONS_DOC
-                )
+                yield _question(f"own-window-{fact.key}", text, PLACES, found.right, found.evidence, reason, "fates")
 
 
 def _about_tasks(
@@ -118,11 +111,11 @@ def _about_tasks(
     wrong += [list(pair) for pair in combinations(numbers, 2)]
     names = list(dict.fromkeys([listed(right), *map(listed, wrong)]))[:CHOICES]
     choices = sorted(names)
-    return _question(id, text, tuple(choices), choices.index(listed(right)), evidence, reason, source, TASKS_DOC)
+    return _question(id, text, tuple(choices), choices.index(listed(right)), evidence, reason, source)
 
 
 def _question(
-    id: str, text: str, choices: tuple[str, ...], right: int, evidence: str, reason: str, source: str, doc: str
+    id: str, text: str, choices: tuple[str, ...], right: int, evidence: str, reason: str, source: str
 ) -> QuizQuestion:
     check: Callable[[], QuizFinding] = lambda: QuizFinding(right, evidence)  # noqa: E731 - it is already known
-    return QuizQuestion(id, TOPIC, text, choices, check, reason, source, doc)
+    return QuizQuestion(id, TOPIC, text, choices, check, reason, source)

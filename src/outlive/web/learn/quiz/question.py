@@ -24,6 +24,4 @@ class QuizQuestion(Struct, frozen=True):
     check: Callable[[], QuizFinding]
     reason: str
     source: str
-    """Key of the code that decided (`sources.py`)."""
-    doc: str
-    """The page of the documentation."""
+    """Key of the code that decided and of its documentation (`sources.py`)."""

@@ -57,7 +57,6 @@ class Quiz:
             "evidence": found.evidence,
             "reason": question.reason,
             "source": question.source,
-            "doc": question.doc,
         }
 
 

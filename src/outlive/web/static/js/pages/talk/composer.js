@@ -73,7 +73,7 @@ function placeholder(state) {
 function where(state) {
   if (!state) return "Connecting …";
   if (state.open) return ""; // the head of the page names the model
-  return state.elsewhere ? "Open in another process; it can be continued here when it is closed there." : "Sending a message opens this session here.";
+  return state.elsewhere ? "Open in another process; it can be continued here when it is closed there." : "Sending opens this session here.";
 }
 
 const Ending = ({ ending }) => html`<p class=${`ending ${ending.tone}`} role="status"><b class="lines">${ending.text}</b> <span class="lines">${ending.hint}</span></p>`;

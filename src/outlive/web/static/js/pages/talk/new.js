@@ -9,7 +9,7 @@ import { ModePicker } from "./mode.js";
 import { Problem, WordsField } from "./words.js";
 
 const MODES = [
-  { name: "default", about: "ask before edits and commands, unless your settings say otherwise", wider: false },
+  { name: "default", about: "by your settings, else ask", wider: false },
   { name: "plan", about: "looks and plans, changes nothing", wider: false },
   { name: "accept-edits", about: "edits without asking, asks before it runs", wider: true },
   { name: "bypass", about: "asks for no permission", wider: true },

@@ -1,6 +1,7 @@
 // One question: choose, then read what the engine found.
 import { html, useEffect, useRef, useState } from "../../../html.js";
 import { get, post } from "../../../api.js";
+import { Markdown } from "../../../ui/markdown.js";
 import { Panel } from "../../../ui/panel.js";
 import { Badge } from "../../../ui/parts.js";
 import { Failed } from "../../../ui/states.js";
@@ -53,15 +54,26 @@ const tone = (answer, at, choice) => (at === answer.answer ? "right" : at === ch
 
 function Answer({ answer }) {
   const [source, setSource] = useState(null);
-  const show = async () => setSource(await get(`/api/learn/sources/${answer.source}`));
+  const [document, setDocument] = useState(null);
+  const [error, setError] = useState(null);
+  const show = (what, set) => () => get(`/api/learn/sources/${answer.source}${what}`).then(set, setError);
   return html`<div class="stack learn-answer">
     <p><b>${answer.right ? "Right." : "Not quite."}</b> ${answer.reason}</p>
     <p class="small"><span class="muted">What the engine did:</span> ${answer.evidence}</p>
-    <p class="small row"><button class="button small" onClick=${show}>Read the code that decided</button><span class="muted">Documentation: <code>${answer.doc}</code></span></p>
+    <p class="small row">
+      <button class="button small" onClick=${show("", setSource)}>Read the code that decided</button>
+      <button class="button small" onClick=${show("/document", setDocument)}>Read the documentation</button>
+    </p>
+    ${error && html`<${Failed} error=${error} />`}
     ${source &&
     html`<${Panel} title=${source.name} close=${() => setSource(null)}>
       <p class="small muted"><code>${source.path}</code>, line ${source.line}</p>
       <pre class="learn-code" tabindex="0" aria-label="Code">${source.text}</pre>
+    </${Panel}>`}
+    ${document &&
+    html`<${Panel} title=${document.name} wide close=${() => setDocument(null)}>
+      <p class="small muted"><code>${document.path}</code></p>
+      <div class="learn-document"><${Markdown} text=${document.text} /></div>
     </${Panel}>`}
   </div>`;
 }
