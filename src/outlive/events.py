@@ -32,7 +32,7 @@ from msgspec import Struct
 
 from outlive.messages import Block, Image, Opaque
 
-VERSION = 10
+VERSION = 10  # of the lines of a log; see above
 
 
 class Base(Struct, frozen=True, gc=False, kw_only=True, tag_field="type", omit_defaults=True):

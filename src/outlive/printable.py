@@ -5,6 +5,7 @@
 """
 
 import re
+from collections.abc import Sequence
 
 _SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"  # colours, cursor movement
@@ -52,3 +53,9 @@ def visible(text: str) -> str:
 def encodable(text: str) -> str:
     """Replace surrogates, which stand for undecodable bytes and cannot be encoded, by `?`."""
     return text.encode("utf-8", "replace").decode()
+
+
+def some(items: Sequence[object], most: int = 20) -> str:
+    """List the first items and the number of the others."""
+    more = f" and {len(items) - most:,} more" if len(items) > most else ""
+    return ", ".join(map(str, items[:most])) + more

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from outlive.errors import StoreUnavailable
 
-GROUP_AND_OTHER_BITS = 0o077
+GROUP_AND_OTHER_BITS = 0o077  # of a file's mode
 
 
 def make_private(folder: Path) -> None:

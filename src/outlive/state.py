@@ -29,11 +29,11 @@ from outlive.events import (
 )
 from outlive.messages import call_label, tool_calls
 
-MAX_UNPINNED_DIRECTIVES = 8
+MAX_UNPINNED_DIRECTIVES = 8  # in every state block; older ones leave it and stay in the log
 MAX_FINISHED_SHOWN = 10
 """Finished steps that left the plan and are still shown; older ones are only counted."""
-MAX_RECENT_ACTIONS = 6
-MAX_ACTION_CHARS = 36
+MAX_RECENT_ACTIONS = 6  # turns, a line each, in every state block
+MAX_ACTION_CHARS = 36  # about ten tokens
 
 
 class StateError(OutliveError):

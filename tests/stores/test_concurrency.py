@@ -114,7 +114,7 @@ def test_a_completion_that_comes_in_the_midst_of_a_creation_is_not_overlooked(
 
     def interrupted(self: Audit, *args: Any, **options: Any) -> None:
         create(self, *args, **options)
-        # The edge is written, the creation not yet committed. Whoever completes now has to wait for it.
+        # The edge is written, the creation not yet committed. A completion now has to wait for it.
         completing.start()
         completing.join(0.3)
 

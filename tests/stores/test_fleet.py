@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,6 @@ import pytest
 from outlive.errors import OutliveError
 from outlive.stores import open_stores
 from outlive.stores.fleet.protocol import FleetStore
-from outlive.stores.fleet.sql import SQLFleetStore
-from outlive.stores.sql.database import Connection
 from outlive.testing import Clock, FleetStoreConformance
 from outlive.testing.fleet_store import one_more, put
 from tests.engines import ROOT, Engine, PostgresServer, worker_environment
@@ -177,33 +174,6 @@ def test_a_commit_in_doubt_counts_once(
         assert direct.get("count", "all") == b"1"
         through.close()
         direct.close()
-
-
-@pytest.mark.postgres
-def test_whether_a_transaction_took_effect_is_known(postgres: PostgresServer) -> None:
-    from outlive.stores.sql.postgres import PostgresDatabase
-
-    with postgres.schema() as url:
-        fleet = SQLFleetStore(PostgresDatabase(url))
-        put(fleet, "worker", "a", b"1")
-        database = fleet.database
-        failed: list[str] = []
-
-        def remove(connection: Connection) -> str:
-            connection.run("DELETE FROM outlive_fleet")
-            return database.transaction(connection)
-
-        def fail(connection: Connection) -> None:
-            failed.append(remove(connection))
-            raise LookupError
-
-        done = database.write(remove)
-        with pytest.raises(LookupError):
-            database.write(fail)
-        future = str(int(done) + 1_000_000)
-        asked = [database.read(partial(database.committed, transaction=id)) for id in (done, *failed, future)]
-        assert asked == [True, False, False]
-        fleet.close()
 
 
 def test_two_threads_that_create_wait_for_each_other(fleet: FleetStore) -> None:

@@ -41,7 +41,7 @@ def run(engine: Engine, statement: str, **values: object) -> None:
     if engine.name == "postgres":
         for name in values:
             statement = statement.replace(f":{name}", f"%({name})s")
-        # Whoever connects need not look where we do.
+        # Another client may have another search path.
         schema = engine.url.rpartition("%3D")[2]
         with psycopg.connect(engine.url.partition("&options")[0], autocommit=True) as connection:
             connection.execute(statement.replace("outlive_", f"{schema}.outlive_").encode(), values)

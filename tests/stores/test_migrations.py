@@ -145,6 +145,7 @@ def test_released_migrations_are_never_edited() -> None:
         "0005_memory_token": "1205fa52861ca741",
         "0006_fleet": "f9a7834cd1ed57fa",
         "0007_session_lease": "9dc2648e486aa61e",
+        "0008_fleet_changes": "7287551cf85cdeec",
     }
 
 

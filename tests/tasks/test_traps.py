@@ -87,7 +87,7 @@ def test_clearing_blocked_by_erases_the_edge_so_that_a_reopen_cannot_restore_it(
 
 
 def test_dependents_written_before_the_task_itself(tmp_path: Path) -> None:
-    """Whoever looks at the files alone, at any step of a completion, finds no task ready before its time."""
+    """A reader of the files alone, at any step of a completion, finds no task ready before its time."""
     source = tmp_path / "template"
     engine = Engine("files", f"files:{source}")
     template(engine.graph())

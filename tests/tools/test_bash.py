@@ -285,7 +285,7 @@ def test_the_ledger_knows_the_process_so_that_a_resumed_session_can_look_for_it(
     call = ToolCall("1", "bash", {"command": "sleep 3000", "background": True})
     bench.session.assistant_said((call,))
     bench.session.tool_finished("1", bench.call("bash", **call.input).text)
-    (process,) = bench.context.processes.background.values()
+    process = bench.context.processes.get("bg1")
     assert bench.session.engine.history.ledger.background == {str(process.pid): "sleep 3000"}
 
 

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from tests.engines import worker_environment
+from tests.fork_server import fork_server
 
 TIMEOUT = 60
 """Seconds that an answer may take on a busy machine."""
@@ -31,16 +30,11 @@ class WebServer:
     ) -> None:
         self.folder = folder
         self.home = home or folder / ".home"
-        arguments = [sys.executable, "-m", "outlive", command, "--no-open", "--json", "--port", str(port), *options]
-        self.process = subprocess.Popen(
-            arguments,
-            cwd=folder,
-            env=worker_environment() | {"OUTLIVE_HOME": str(self.home)} | (environment or {}),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+        self.process = fork_server().start(
+            [command, "--no-open", "--json", "--port", str(port), *options],
+            folder=folder,
+            environment=worker_environment() | {"OUTLIVE_HOME": str(self.home)} | (environment or {}),
         )
-        assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, self._errors()
         self.url: str = json.loads(line)["url"]
@@ -88,12 +82,10 @@ class WebServer:
     def _reap(self) -> int:
         code = self.process.wait()
         for pipe in (self.process.stdout, self.process.stderr):
-            assert pipe is not None
             pipe.close()
         return code
 
     def _errors(self) -> str:
-        assert self.process.stderr is not None
         return self.process.stderr.read()
 
 

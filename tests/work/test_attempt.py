@@ -8,7 +8,7 @@ from outlive.errors import ConflictError
 from outlive.testing import call, calls, say
 from outlive.testing.simulator.steps import Step
 from outlive.work.shared.records import PERSON, Family
-from tests.work.fleet import PRICE, Asked, Fleet, git, writes_a_file
+from tests.work.fleet import PRICE, Asked, Fleet, die, git, writes_a_file
 
 
 def test_a_task_is_done_in_a_worktree_of_its_own_and_lands_as_one_commit(fleet: Fleet) -> None:
@@ -325,3 +325,16 @@ def test_a_budget_ends_a_run_before_the_next_request(fleet: Fleet) -> None:
     fleet.brain = lambda asked: say("Done.")
     assert fleet.work() == "empty"
     assert fleet.overview.spending.today == 4.0
+
+
+def test_a_request_that_was_under_way_when_its_worker_was_killed_counts(fleet: Fleet) -> None:
+    task = fleet.create()
+    fleet.price = PRICE
+    fleet.control.budget("day", 3.0)
+    fleet.brain = lambda asked: die() if asked.done == 1 else call("bash", command=f"echo {asked.done}")
+    fleet.work_until_killed(task)
+    assert fleet.overview.spending.today == 2.0
+    fleet.brain = lambda asked: call("bash", command=f"echo {asked.done}")
+    assert fleet.work() == "budget"
+    assert fleet.overview.spending.today == 3.0
+    assert fleet.board.run(task).requests == 2

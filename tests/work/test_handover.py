@@ -146,8 +146,8 @@ def test_what_a_dead_machine_has_spent_is_counted(fleet: Fleet) -> None:
     fleet.brain = brain
     assert fleet.work() == "empty"
     run = fleet.board.run(task)
-    assert run.requests == 6
-    assert fleet.overview.spending.total == run.dollars == 6.0
+    assert (run.requests, run.dollars) == (6, 6.0)
+    assert fleet.overview.spending.total == 7.0, "the request that was under way is counted, too"
 
 
 def test_machines_that_die_of_a_task_again_and_again_leave_it_to_a_person(fleet: Fleet) -> None:

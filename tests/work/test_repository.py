@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from outlive.errors import ConfigError
+from outlive.work.repository.checkout import MAKING
 from outlive.work.repository.git import Fenced, GitUnreachable, InTheWay, Moved
 from outlive.work.repository.repository import Repository
 from outlive.work.repository.worktree import Worktree, sweep
@@ -116,7 +117,7 @@ def test_without_a_remote_a_bundle_brings_the_files_to_another_checkout(tmp_path
 # -- fences
 
 
-def test_whoever_takes_a_session_over_fences_the_old_holder(
+def test_a_process_that_takes_a_session_over_fences_the_old_holder(
     machine: Callable[[str], Repository], remote: Path
 ) -> None:
     old = begin(machine("a"))
@@ -311,6 +312,36 @@ def test_a_remote_that_is_gone_is_no_fault_of_the_work(machine: Callable[[str], 
     assert tree.snapshot("in reach again")
 
 
+# -- a kill while a worktree is made
+
+
+@pytest.mark.parametrize("when", ["before", "commit", "checkout"])
+def test_a_worktree_whose_making_was_cut_off_is_made_again_and_blocks_nobody(
+    machine: Callable[[str], Repository], when: str
+) -> None:
+    a = machine("a")
+    tree = begin(a)
+    (tree.path / "new.txt").write_text("new\n")
+    wip = tree.take_over("stored")
+    tree.leave()
+    own = a.own_folder(tree.path)
+    assert own is not None
+    (own / "locked").write_text(MAKING)
+    (tree.path / "new.txt").unlink()
+    if when == "commit":
+        (own / "HEAD").write_text("0" * 40 + "\n")
+        (own / "index").unlink()
+    if when == "before":
+        (own / "HEAD").unlink()
+    b = machine("b")
+    land(begin(b, session="other"))
+    assert a.tip() == b.tip()
+    assert not tree.path.exists()
+    again = a.open_worktree(tree.path, SESSION, base=a.tip(), wip=wip, bundle=None)
+    assert (again.path / "new.txt").read_text() == "new\n"
+    assert not (own / "locked").exists()
+
+
 # -- old worktrees
 
 
@@ -344,6 +375,20 @@ def test_a_worktree_that_was_replaced_is_discarded_when_others_have_landed_since
     assert not left.path.exists()
 
 
+def test_commits_that_never_landed_are_kept_when_their_worktree_is_discarded(alone: Repository) -> None:
+    left = begin(alone)
+    (left.path / "mine.txt").write_text("mine\n")
+    left.commit("cut off before it landed")
+    commit = left.head
+    left.leave()
+    other = alone.open_worktree(left.path.with_name("other"), "other", base=alone.tip(), wip="", bundle=None)
+    other.take_over("begin")
+    (other.path / "theirs.txt").write_text("theirs\n")
+    land(other)
+    assert alone.discard(left.path, SESSION)
+    assert git(alone.project, "rev-parse", f"refs/outlive/left/{left.path.name}") == commit
+
+
 def test_what_is_no_worktree_of_this_checkout_is_never_discarded(tmp_path: Path, alone: Repository) -> None:
     other = checkout(tmp_path / "other")
     folder = tmp_path / "folder"
@@ -355,16 +400,6 @@ def test_what_is_no_worktree_of_this_checkout_is_never_discarded(tmp_path: Path,
     assert folder.exists()
 
 
-def test_old_worktrees_are_listed_with_what_is_in_them(alone: Repository) -> None:
-    tree = begin(alone)
-    (tree.path / "new.txt").write_text("not stored\n")
-    (tree.path.parent / "folder").mkdir()
-    (found,) = alone.worktrees(tree.path.parent)
-    assert (found.path, found.busy, found.changed) == (tree.path, True, 1)
-    tree.leave()
-    assert not alone.worktrees(tree.path.parent)[0].busy
-
-
 def test_a_removal_that_was_cut_off_is_finished_later(alone: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = begin(alone)
     with monkeypatch.context() as patch:
@@ -372,7 +407,6 @@ def test_a_removal_that_was_cut_off_is_finished_later(alone: Repository, monkeyp
         with pytest.raises(KeyboardInterrupt):
             tree.remove_folder()
     assert not tree.path.exists()
-    assert alone.worktrees(tree.path.parent) == []
     sweep(tree.path.parent)
     assert [each for each in tree.path.parent.iterdir() if each.is_dir()] == []
 
@@ -406,7 +440,6 @@ def test_hooks_and_monitors_of_the_repository_never_run(alone: Repository, tmp_p
     tree.take_over("begin")
     tree.unresolved()
     land(tree)
-    alone.worktrees(tree.path.parent)
     tree.remove()
     assert not ran.exists(), ran.read_text()
 
@@ -434,7 +467,6 @@ def test_a_git_folder_that_an_agent_puts_into_its_worktree_is_not_believed(
     land(tree)
     assert not ran.exists()
     tree.leave()
-    alone.worktrees(tree.path.parent)
     alone.discard(tree.path, SESSION)
     assert not ran.exists()
 

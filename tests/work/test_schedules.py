@@ -1,4 +1,4 @@
-"""Tasks that come again: once for each time, whoever looks, also with a kill in between."""
+"""Tasks that come again: once for each time, however many workers look, also with a kill in between."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

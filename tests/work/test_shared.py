@@ -159,7 +159,7 @@ def test_a_budget_of_nothing_is_refused(control: FleetControl, name: str) -> Non
 def test_a_key_is_held_by_as_many_as_its_limit_says(board: FleetBoard) -> None:
     keys = ConcurrencyKeys(board, {"db": 2}, timedelta(minutes=1))
     assert [keys.take("db", holder) for holder in "abc"] == [True, True, False]
-    assert keys.take("db", "a"), "whoever has it extends it"
+    assert keys.take("db", "a"), "its holder extends it"
     assert keys.full() == ("key:db",)
     keys.release("db", "a")
     assert keys.full() == ()

@@ -231,3 +231,18 @@ def test_a_worker_that_is_gone_is_shown_as_gone(fleet: Fleet) -> None:
     (worker,) = fleet.overview.workers
     assert not worker.alive
     assert worker.seconds_left <= 0
+
+
+def test_a_broken_checkout_is_no_failure_of_its_tasks(fleet: Fleet) -> None:
+    fleet.brain = writes_a_file
+    settings = fleet.project / ".git" / "config"
+    sound = settings.read_text()
+    with fleet.working():
+        until(lambda: fleet.said("started"))
+        settings.write_text("[broken")
+        task = fleet.create()
+        until(lambda: fleet.endings(task))
+        settings.write_text(sound)
+        until(lambda: fleet.status(task) == "completed")
+    assert set(fleet.endings(task)) == {"checkout"}
+    assert fleet.board.run(task).failed == 0

@@ -48,7 +48,7 @@ from outlive.tools.permissions.asking import (
 
 OUTPUT_INTERVAL_SECONDS = 0.2
 """How often the output of running commands is updated."""
-MAX_OPTION_CHARS = 120
+MAX_OPTION_CHARS = 120  # fits a button; the question shows longer rules below
 IN_EDITOR = "in an editor"
 """Where answers come from."""
 STOPPED: dict[str, StopReason] = {

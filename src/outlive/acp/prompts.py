@@ -20,8 +20,8 @@ from outlive.origin import tagged
 from outlive.printable import one_line
 from outlive.tools.files.images import image, media_type, problem
 
-MAX_ADDRESS_CHARS = 1000
-INVALID_PARAMS = -32602
+MAX_ADDRESS_CHARS = 1000  # of a resource's URI: the start tells which one it is
+INVALID_PARAMS = -32602  # the code of JSON-RPC
 
 
 def invalid(message: str) -> RequestError:

@@ -63,7 +63,7 @@ from outlive.stores.logs.protocol import UnknownSession
 UNKNOWN_METHOD, INTERNAL_ERROR, NOT_FOUND = -32601, -32603, -32002
 SESSIONS_PER_PAGE = 50
 """Sessions on one page of the list."""
-MAX_PROBLEMS_NAMED = 3
+MAX_PROBLEMS_NAMED = 3  # the first ones: an editor shows an error in one line
 Opening = NewSessionRequest | LoadSessionRequest | ResumeSessionRequest
 
 

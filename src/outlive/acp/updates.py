@@ -66,7 +66,7 @@ MAX_DIFF_CHARS = 1_000_000
 """Characters of a file whose diff is shown whole."""
 MAX_OUTPUT_CHARS = 4_000
 """Characters of a running command's last output."""
-MAX_TITLE_CHARS = 300
+MAX_TITLE_CHARS = 300  # of a question's title; the rest follows in its content
 
 KINDS: dict[str, ToolKind] = {"glob": "search", "grep": "search", "recall": "search", "memory_search": "search"}
 EFFECTS: dict[Effect, ToolKind] = {

@@ -11,8 +11,8 @@ from outlive.context.log.pages import Page, Pages, describe, handle
 from outlive.errors import OutliveError
 from outlive.events import Event
 
-CONTEXT_CHARS = 100
-STEM_CHARS = 5
+CONTEXT_CHARS = 100  # on each side of a hit
+STEM_CHARS = 5  # words with the same beginning count as the same word when the best line is chosen
 
 
 class InvalidPattern(OutliveError):

@@ -11,10 +11,9 @@ from msgspec import Struct
 from outlive.agent.session import NothingToUndo, Session
 from outlive.events import FilesChanged, UserSaid
 from outlive.origin import user_words
+from outlive.printable import some
 from outlive.tools.changes.recorder import ChangeRecorder
 from outlive.tools.changes.restore import Restored
-
-MAX_NAMED = 12
 
 
 class RewindPoint(Struct, frozen=True):
@@ -95,11 +94,6 @@ async def _restored(session: Session, recorder: ChangeRecorder | None, after: in
 def _tell(session: Session, restored: Restored) -> None:
     """Tell the model, which may have read these files."""
     parts = [("restored to an earlier version", restored.written), ("deleted", restored.deleted)]
-    said = [f"{what}: {_named(names)}" for what, names in parts if names]
+    said = [f"{what}: {some(names)}" for what, names in parts if names]
     if said:
         session.note(f"the user went back; read these files again before editing. {'; '.join(said)}")
-
-
-def _named(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-    return ", ".join(names[:MAX_NAMED]) + more

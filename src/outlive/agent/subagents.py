@@ -17,7 +17,7 @@ from outlive.stores.logs.names import subagent_id
 from outlive.stream import StreamEvent, SubagentActed
 from outlive.tools.protocol import ToolOutcome
 
-MAX_TURNS = 60
+MAX_TURNS = 60  # more than one errand takes; nobody watches a sub-agent
 MAX_CONCURRENT = 8
 """Concurrent sub-agents; the rest of a larger batch waits."""
 MAIN_AGENT_TOOLS = ("subagent", "add_directive")

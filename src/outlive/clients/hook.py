@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TIME_LIMITS = {"SessionStart": 30, "SessionEnd": 30, "PreCompact": 10}
 """Seconds for an event."""
-DEFAULT_TIME_LIMIT = 8
+DEFAULT_TIME_LIMIT = 8  # seconds of other events: a client or its user waits for the answer
 FAILURE_FILE = "hooks.failed"
 """In the user's own folder: the newest failure, and the session in which the user was told."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_SOCKET_PATH_BYTES = 100
 """Bytes of the path of a socket; the system takes about 107."""
-CHUNK_BYTES = 1 << 16
+CHUNK_BYTES = 1 << 16  # of one read; most answers fit
 
 
 def socket_path(client: int) -> Path | None:

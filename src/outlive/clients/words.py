@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from outlive.clients.answers.call import HookCall
     from outlive.stores.logs.protocol import LogStore
 
-BUSY_WAIT_SECONDS = 3.0
-BUSY_RETRY_SECONDS = 0.05
-
 
 def log_words(call: "HookCall", words: str) -> None:
     """Log what the user just said. Raises SessionBusy if another process keeps the log."""
@@ -23,16 +20,17 @@ def log_words(call: "HookCall", words: str) -> None:
         root = path_of(store["url"], store["base"]).parent
         if append_words(root, id, words, folder=folder, now=now, durable=store["durability"] == "full"):
             return None
+    from outlive.clients.answers.call import LOG_RETRY_SECONDS, LOG_WAIT_SECONDS
     from outlive.stores.logs.protocol import SessionBusy
 
-    until = time.monotonic() + BUSY_WAIT_SECONDS
+    until = time.monotonic() + LOG_WAIT_SECONDS
     while True:
         try:
             return append_by_store(call.stores.logs, id, words, folder=folder, now=now)
         except SessionBusy:
             if time.monotonic() > until:
                 raise
-            time.sleep(BUSY_RETRY_SECONDS)
+            time.sleep(LOG_RETRY_SECONDS)
 
 
 def append_by_store(store: "LogStore", id: str, words: str, *, folder: str, now: float) -> None:

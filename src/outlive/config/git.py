@@ -16,8 +16,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"ref: *(refs/[^\0\n]+|HEAD)")
 _MAX_SYMBOLIC_REFS = 5
 """Symbolic references that are followed in a row, as in git."""
-_MAX_REFS_BYTES = 16 * 2**20
-_MAX_CONFIG_BYTES = 2**20
+_MAX_REFS_BYTES = 16 * 2**20  # about 200,000 refs in packed-refs; a branch beyond them is not found
+_MAX_CONFIG_BYTES = 2**20  # a larger one was not written by git; it then names no worktree
 _WORKTREE = re.compile(rb'^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$', re.MULTILINE)
 
 

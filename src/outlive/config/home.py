@@ -15,8 +15,8 @@ MAX_FILE_BYTES = 16 * MIB
 """Bytes of a file with the user's permissions."""
 MAX_SETTINGS_BYTES = MIB
 PROJECT_PATH = "path"
-MAX_PATH_BYTES = 64 * 1024
-MAX_NAME_BYTES = 255
+MAX_PATH_BYTES = 64 * 1024  # of the file that names a project; paths of Linux have 4,096
+MAX_NAME_BYTES = 255  # of a file name, on all common file systems; a longer one is hashed
 
 
 def home() -> Path:

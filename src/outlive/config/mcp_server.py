@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from outlive.errors import ConfigError
 
-CALL_TIMEOUT_SECONDS = 120.0
+CALL_TIMEOUT_SECONDS = 120.0  # as long as a bash command by default
 _NAME = re.compile(r"(?!.*__)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9-])?")
 """So that `mcp__server__tool` names one tool: no `__` inside, no `_` at an end."""
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")

@@ -19,9 +19,9 @@ from outlive.config.home import home, read_settings, trusted
 from outlive.config.mcp_server import VARIABLE, McpServer, read_server, server_lines, servers_of
 from outlive.config.workspace import Workspace
 from outlive.errors import ConfigError
+from outlive.printable import some
 
 MCP_JSON = ".mcp.json"
-_MAX_NAMED = 10
 
 
 class ConfiguredServer(NamedTuple):
@@ -144,7 +144,5 @@ def untrusted_notice(workspace: Workspace) -> list[str]:
     beside = McpJson(workspace)
     if not beside.servers or beside.trusted:
         return beside.problems
-    names = [*beside.servers][:_MAX_NAMED]
-    more = f" and {len(beside.servers) - len(names)} more" if len(beside.servers) > len(names) else ""
-    text = f"{beside.path} is not trusted, so these MCP servers are not started: {', '.join(names)}{more}"
+    text = f"{beside.path} is not trusted, so these MCP servers are not started: {some([*beside.servers])}"
     return [*beside.problems, f"{text}. Look at it, then: outlive trust"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-MIN_WINDOW = 1000
+MIN_WINDOW = 1000  # not even the state block fits into less
 MODE_CHOICES = ("ask", "accept-edits", "plan", "bypass")
 KEYS_CHOICES = ("emacs", "vim")
 THEME_CHOICES = ("terminal", "dark", "light", "none")

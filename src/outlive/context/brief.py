@@ -32,7 +32,7 @@ REQUEST, WORDS, STATE = 0.3, 0.3, 0.3
 """Of the whole: what the current request, the user's earlier words and the rest of the state get at most."""
 FACTS = 1_000
 """Characters of what was done."""
-TRIES = 4
+TRIES = 4  # the estimate of the lines' length is corrected each time; a brief without them is the last resort
 
 
 def brief(history: History, limit: int, *, recall: str) -> str:

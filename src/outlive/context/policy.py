@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from outlive.errors import ConfigError
 
-CACHE_SECONDS = 300.0
-MOST_TOKENS = 1_000_000_000
-WEEK = 604_800.0
+CACHE_SECONDS = 300.0  # the shorter of the two lifetimes of Anthropic's cache
+MOST_TOKENS = 1_000_000_000  # above any window: no limit
+WEEK = 604_800.0  # seconds; no cache lives longer
 
 
 class Number(Struct, frozen=True):

@@ -13,7 +13,7 @@ import click
 from outlive.errors import ConfigError
 
 TOKEN = "OUTLIVE_MCP_TOKEN"  # noqa: S105 - the name of a variable
-MIN_TOKEN_CHARS = 16
+MIN_TOKEN_CHARS = 16  # 64 bits in hexadecimal: not guessed over a network
 
 
 @click.command()

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PLAIN = "text/plain"
-HOUR = 3_600_000
+HOUR = 3_600_000  # milliseconds that a client may keep lists of tools, which change with a restart only
 GRACE = 2.0
 """Seconds that a call may still take when the server is ended."""
 _HALF = re.compile(

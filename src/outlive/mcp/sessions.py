@@ -28,14 +28,14 @@ from outlive.tools.permissions.modes import opened_here
 
 MAX_ANSWER_CHARS = 20_000
 """Characters of one answer of recall."""
-HITS = 10
-STATE_TOKENS = 2_500.0
+HITS = 10  # of a page of search results
+STATE_TOKENS = 2_500.0  # a model pays for the answer in all of its later requests
 OTHERS = 4
 """Other sessions that the state names."""
-TITLE = 80
+TITLE = 80  # characters
 ASKED = 1_000
 """Characters of the user's last request."""
-DAMAGES = 3
+DAMAGES = 3  # the first ones tell that something is missing
 MAX_LIVE = 5
 """Sessions that are looked through for a bare handle."""
 FOREIGN = (

@@ -22,7 +22,7 @@ Ask = Callable[[str], str]
 
 DUE_AFTER_CHANGES = 20
 """Changes since the last consolidation that make it due."""
-DUE_AFTER_SESSIONS = 5
+DUE_AFTER_SESSIONS = 5  # sessions since then, if anything changed; `DUE_AFTER` likewise
 DUE_AFTER = timedelta(days=7)
 _MIN_MEMORIES = 2
 """A model that the user did not ask for is used only from this many memories on."""

@@ -7,8 +7,8 @@ from outlive.memory.errors import InvalidMemory, NeedsConfirmation, PoisonedMemo
 from outlive.secrets import find, refuse
 from outlive.stores.memories.records import KINDS, SCOPES, WHOS, Memory
 
-MAX_NAME_CHARS = 200
-MAX_DESCRIPTION_CHARS = 2_000
+MAX_NAME_CHARS = 200  # one line in lists
+MAX_DESCRIPTION_CHARS = 2_000  # the index shows a part of it; what is longer belongs into the body
 
 _HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]|[\u200b\u2060]{3,}")
 """Characters that reorder text or hide it from people, but not from a model."""

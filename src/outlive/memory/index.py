@@ -16,9 +16,9 @@ from outlive.stores.memories.records import Memory
 
 TITLE = "What is remembered (memory_search finds the rest of each)"
 """Heading of the index, which is the last part of a system prompt."""
-MAX_LINES = 200
-MAX_BYTES = 25 * 1024
-MAX_LINE_CHARS = 240
+MAX_LINES = 200  # the index is in every system prompt, hence this and the following
+MAX_BYTES = 25 * 1024  # of all lines
+MAX_LINE_CHARS = 240  # of a description with its name
 _LAST_LINE_BYTES = 700
 """Bytes for the last line, which names what is left out."""
 _LABELS = {"user": "", "model": " (the model's reading)", "tool": " (from a tool)", "web": " (from the web)"}

@@ -12,7 +12,7 @@ from msgspec import Struct
 from outlive.models.errors import ModelError, ModelNotSetUp, ModelUnavailable, PromptTooLong, RequestRefused
 from outlive.models.too_long import read_too_long
 
-MAX_NAMES = 8
+MAX_NAMES = 8  # that an error suggests
 MAX_NAME_CHARS, MAX_COMPARED = 100, 500
 """Characters of a name, and number of names, that are compared to suggest a model."""
 TEMPORARY_STATUSES = frozenset({408, 409, 425, 429, 499})

@@ -14,10 +14,10 @@ from outlive.models.sanitize import writable
 if TYPE_CHECKING:
     from httpx2 import Response
 
-CONNECT_TIMEOUT_SECONDS = 10.0
+CONNECT_TIMEOUT_SECONDS = 10.0  # far more than a handshake across the world takes
 MAX_EVENT_BYTES = 32 * 2**20
 """Bytes of one event or one whole answer; the largest answer that is read has 8 Mi characters."""
-MAX_ERROR_BYTES = 64 * 2**10
+MAX_ERROR_BYTES = 64 * 2**10  # errors of the API have a few hundred; a proxy's page is shown in part
 
 
 class HttpError(Exception):

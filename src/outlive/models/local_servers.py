@@ -18,8 +18,8 @@ PROBE_SECONDS = 0.3
 """Seconds for a server on this machine to list its models."""
 WINDOW_SECONDS = 2.0
 """Seconds for all questions about the window of a model."""
-MAX_LISTING_BYTES = 2_000_000
-MAX_WINDOW = 100_000_000
+MAX_LISTING_BYTES = 2_000_000  # any program may listen on these ports
+MAX_WINDOW = 100_000_000  # a larger number is not a window
 _OWNERS = {"llamacpp": "llama.cpp", "vllm": "vLLM", "library": "Ollama", "organization_owner": "LM Studio"}
 _NOT_CHAT = re.compile(r"embed|rerank|whisper|tts|bge-|minilm", re.IGNORECASE)
 _LENGTHS = ("max_model_len", "loaded_context_length", "context_length", "context_window", "max_context_length")

@@ -12,7 +12,7 @@ from outlive.models.wrapped import WrappedModel
 from outlive.request import Request
 from outlive.stream import ModelRetrying, ModelStreamEvent
 
-MAX_ATTEMPTS = 10
+MAX_ATTEMPTS = 10  # with the pauses below, two to four minutes of outage
 FIRST, MAX_RETRY_SECONDS = 1.0, 60.0
 """Seconds before the second attempt, doubled each time up to a maximum."""
 MAX_RETRY_AFTER_SECONDS = 300.0

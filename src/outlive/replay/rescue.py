@@ -36,9 +36,9 @@ STATUSES: dict[str, Status] = {"in_progress": "active", "active": "active", "com
 """Of a step, as clients call it; anything else is to do."""
 INTERRUPTED = "[Request interrupted by user"
 """What Claude Code puts in the user's place after Esc."""
-FAILURES = 5
+FAILURES = 5  # the last ones; older ones were mostly repaired since
 LAST_COMMANDS, LAST_FILES = 8, 15
-MAX_LINE_CHARS = 200
+MAX_LINE_CHARS = 200  # of a command, and of a failure's last line
 _NUMBER = re.compile(r"#(\d+)")
 _STEP = re.compile(
     r"""\bstep["']?\s*:\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`)\s*,\s*["']?status["']?\s*:\s*["'`](\w+)"""

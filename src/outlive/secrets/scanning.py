@@ -14,7 +14,7 @@ MAX_HELD_LINE_CHARS = 64 * 1024
 """Characters of an unfinished line that are held back at most."""
 HELD_BACK_CHARS = 4_096
 """Characters at the end of a longer unfinished line that are still held back."""
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 20  # of a read, so that a large file is never in memory
 _MAX_FOREIGN_LINES = 4
 """So many consecutive lines that do not belong to a private key end it without an END line."""
 _LABEL = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"

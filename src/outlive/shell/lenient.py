@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MAX_PARSED_BYTES = 2_000
 """Bytes that are parsed, without heredoc bodies."""
-MAX_BYTES_WITH_BODIES = 200_000
+MAX_BYTES_WITH_BODIES = 200_000  # more than the bash tool accepts; commands of other agents are cut here
 
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)([\w.-]+)\1")
 _OPERATORS = frozenset({"&&", "||", "|", "|&", ";", ";;", ";&", ";;&", "&", "(", ")"})

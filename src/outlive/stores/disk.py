@@ -11,10 +11,10 @@ from outlive.errors import StoreUnavailable
 from outlive.private import enter, make_private
 from outlive.regular import UnusableFile, open_regular, open_to_read, read_regular, refuse_irregular
 
-LOCK_TIMEOUT_SECONDS = 60.0
+LOCK_TIMEOUT_SECONDS = 60.0  # writers hold a lock for milliseconds; one that hangs is named in the error
 MAX_FILE_BYTES = 512 * 2**20
 """Largest file that is read whole."""
-_BLOCK_BYTES = 64 * 1024
+_BLOCK_BYTES = 64 * 1024  # read backwards from the end at a time; the last lines are mostly in it
 _GITIGNORE = b"# Locks, derived data and the workers of outlive. Do not commit them.\n.local/\n"
 _GITATTRIBUTES = b"history.jsonl merge=union\n"
 _IGNORE_EVERYTHING = (

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-_POLL_SECONDS = 0.05
+_POLL_SECONDS = 0.05  # a waiting worker starts without a felt delay, for a `stat` of the state each time
 
 
 class PollingWatch:

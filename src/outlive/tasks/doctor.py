@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
+from outlive.printable import some
 from outlive.stores.tasks.protocol import Problem
 from outlive.stores.tasks.records import Task
 from outlive.tasks import rules, shape
 from outlive.tasks.edges import arrows
-from outlive.tasks.refs import some
 
-_MAX_SHOWN = 20
+_MAX_SHOWN = 20  # ids in one finding; the rest is counted
 
 
 def graph_problems(tasks: Sequence[Task], unreadable: Collection[int | None], now: datetime) -> Iterator[Problem]:

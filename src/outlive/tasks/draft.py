@@ -7,13 +7,14 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import CycleError, DependencyError, InvalidTask, UnknownTask
+from outlive.printable import some
 from outlive.stores.tasks.protocol import TaskReader, TaskWriter
 from outlive.stores.tasks.records import DEFAULT_PRIORITY, Task
 from outlive.tasks import rules, shape
 from outlive.tasks.audit import Audit
 from outlive.tasks.edges import arrows, refuse_cycles, with_edges
 from outlive.tasks.queries import find_id
-from outlive.tasks.refs import Ref, some, unknown
+from outlive.tasks.refs import Ref, unknown
 
 _COPIED = ("subject", "description", "priority", "labels", "owner", "metadata")
 

@@ -10,7 +10,7 @@ from outlive.stores.tasks.protocol import TaskWriter
 from outlive.stores.tasks.records import Task
 from outlive.tasks import shape
 
-_MAX_SHOWN = 20
+_MAX_SHOWN = 20  # at each end of a path: a cycle may have thousands of tasks
 
 
 def refuse_cycles(tx: TaskWriter, edges: Sequence[tuple[int, int]]) -> None:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import ConflictError, HasDependents, InvalidTask, LeaseError, NothingReady, StoreUnavailable
+from outlive.printable import some
 from outlive.stores.tasks.protocol import Fit, Problem, TaskQuery, TaskStore, TaskWriter
 from outlive.stores.tasks.records import DEFAULT_PRIORITY, FINISHED, Lease, Status, Task, TaskChange
 from outlive.tasks import rules, shape
@@ -29,7 +30,7 @@ from outlive.tasks.queries import (
     lost_task,
     nothing_ready,
 )
-from outlive.tasks.refs import Ref, some, unknown
+from outlive.tasks.refs import Ref, unknown
 from outlive.tasks.waiting import until
 
 DEFAULT_TTL = timedelta(minutes=15)

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+from outlive.printable import some
 from outlive.stores.tasks.records import DEFAULT_PRIORITY, Task
 from outlive.tasks.drawing.marks import mark, state
-from outlive.tasks.refs import some
 
 DEFAULT_BUDGET_TOKENS = 4000
 """Tokens. A list goes into a model's context, so it is bounded."""

@@ -1,10 +1,11 @@
 """Task ids. Models like to write a subject instead of an id; the error says which id was probably meant."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 from outlive.errors import UnknownTask
+from outlive.printable import some
 from outlive.stores.tasks.records import MAX_ID, Task
 
 Ref = int | str
@@ -29,12 +30,6 @@ def parse_id(ref: Ref, candidates: Callable[[], Iterable[Task]] = lambda: ()) ->
 
 def unknown(ids: Iterable[int]) -> UnknownTask:
     return UnknownTask(f"no task has the id {some(sorted(ids))}", hint="list all tasks to see their ids")
-
-
-def some(items: Sequence[object], most: int = 20) -> str:
-    """List the first items and the number of the others."""
-    more = f" and {len(items) - most:,} more" if len(items) > most else ""
-    return ", ".join(map(str, items[:most])) + more
 
 
 def _meant(text: str, candidates: Iterable[Task]) -> str:

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 
 from outlive.errors import BlockedError, ConflictError, InvalidTask, LeaseError
+from outlive.printable import some
 from outlive.secrets import mask, mask_value
 from outlive.stores.tasks.records import MAX_DEPENDENCIES, MAX_LEASE, STATUSES, Status, Task
-from outlive.tasks.refs import some
 
-MAX_SUBJECT_CHARS = 200
-MAX_TEXT_CHARS = 100_000
-MAX_LABEL_CHARS = 60
+MAX_SUBJECT_CHARS = 200  # lists show it in one line
+MAX_TEXT_CHARS = 100_000  # of a description or result, which models read; larger things belong into files
+MAX_LABEL_CHARS = 60  # lists show several in one line
 PRIORITIES = range(5)
 RELEASE_HINT = "if the clock is right, release it in the name of {!r}"
 

@@ -22,9 +22,9 @@ from outlive.tools.frontmatter import frontmatter
 FOLDERS = (".outlive/commands", ".claude/commands")
 MAX_COMMANDS = 200
 """Commands of one folder."""
-MAX_DEPTH = 3
-MAX_FILE_BYTES = 64 * 1024
-MAX_ABOUT_CHARS = 200
+MAX_DEPTH = 3  # levels of folders; deeper commands are not found
+MAX_FILE_BYTES = 64 * 1024  # a prompt is rarely larger; the file is left out
+MAX_ABOUT_CHARS = 200  # a line of the menu
 KEPT_SECONDS = 2.0
 """Seconds for which the files are not read again."""
 _NAME = re.compile(r"[A-Za-z0-9_][\w-]{0,63}(?::[\w-]{1,64}){0,3}")

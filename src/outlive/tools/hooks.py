@@ -21,10 +21,10 @@ from outlive.tools.processes.children import close_pipes, exit_code, kill_group
 from outlive.tools.processes.watchdog import WATCHDOG
 from outlive.tools.runner import HookAnswer
 
-DEFAULT_TIMEOUT_SECONDS = 60.0
-MAX_OUTPUT_BYTES = 64 * 1024
-MAX_MESSAGE_CHARS = 8_000
-BLOCKING_EXIT_CODE = 2
+DEFAULT_TIMEOUT_SECONDS = 60.0  # the call waits for the hook
+MAX_OUTPUT_BYTES = 64 * 1024  # more is not an answer in JSON: the hook counts as failed
+MAX_MESSAGE_CHARS = 8_000  # what a hook says goes to the model
+BLOCKING_EXIT_CODE = 2  # as in Claude Code, so that its hooks work here
 BLOCKING_EVENTS = ("PreToolUse", "UserPromptSubmit")
 """Events at which a failing hook blocks."""
 _GATE = 'read -r _ && exec "$@"'

@@ -10,8 +10,8 @@ from outlive.regular import open_to_read, real_path
 from outlive.secrets import find, shown
 
 FILE_NAMES = ("AGENTS.md", "CLAUDE.md")
-MAX_FILE_CHARS = 32_000
-MAX_TOTAL_CHARS = 96_000
+MAX_FILE_CHARS = 32_000  # about 8,000 tokens: it is in every request
+MAX_TOTAL_CHARS = 96_000  # of all files
 MAX_BYTES_READ = 1_000_000
 """Bytes of a file that are read at most."""
 

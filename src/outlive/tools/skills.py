@@ -11,11 +11,11 @@ from outlive.tools.frontmatter import frontmatter
 SKILL_FOLDERS = ("skills", ".outlive/skills")
 """Folders in the workspace. The first skill of a name wins; the user's own come last."""
 
-MAX_NAME_CHARS = 64
-MAX_DESCRIPTION_CHARS = 1024
-MAX_HEAD_CHARS = 16_384
-MAX_FILE_BYTES = 256 * 1024
-MAX_LISTING_CHARS = 16_000
+MAX_NAME_CHARS = 64  # as Claude Code's skills have
+MAX_DESCRIPTION_CHARS = 1024  # it is in every request that lists skills
+MAX_HEAD_CHARS = 16_384  # read of each file for the listing; the frontmatter has to end within
+MAX_FILE_BYTES = 256 * 1024  # a skill is loaded whole into the view
+MAX_LISTING_CHARS = 16_000  # of all skills; others are counted, and can still be loaded by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,6 @@ class Skills:
     def found(self) -> dict[str, Skill]:
         """All usable skills by name."""
         return self._look()[0]
-
-    def damaged(self) -> tuple[str, ...]:
-        """Files that cannot be used, with the reason."""
-        return self._look()[1]
 
     def listing(self) -> str:
         """One line per skill for the prompt; empty without skills."""

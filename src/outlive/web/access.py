@@ -20,8 +20,8 @@ from outlive.errors import ConfigError
 from outlive.regular import read_regular
 from outlive.web.api import form_of, problem, route
 
-TOKEN_BYTES = 32
-LARGEST_TOKEN_FILE = 1024
+TOKEN_BYTES = 32  # 256 bits; also the fewest characters of a token
+LARGEST_TOKEN_FILE = 1024  # a larger one is not ours
 SAFE_METHODS = ("GET", "HEAD")
 OUR_OWN = ("same-origin", "none")
 """Values of Sec-Fetch-Site of our page, and of an address that the user typed."""

@@ -14,7 +14,7 @@ from outlive.printable import encodable
 
 LARGEST_BODY = 256 * 1024
 """Bytes of a request, unless its route takes files."""
-LARGEST_NUMBER = 2**53
+LARGEST_NUMBER = 2**53  # exact in JavaScript
 _log = logging.getLogger(__name__)
 
 

@@ -16,7 +16,7 @@ from outlive.config.home import remember_project
 from outlive.errors import ConfigError
 
 TOKEN = "OUTLIVE_WEB_TOKEN"  # noqa: S105 - the name of a variable
-USUAL_PORT = 7745
+USUAL_PORT = 7745  # fixed, so that a bookmark works; any free port if it is taken
 _OPTIONS = (
     click.option("--port", type=click.IntRange(0, 65535), help="The port.  [default: 7745, or a free one if taken]"),
     click.option(

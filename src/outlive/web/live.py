@@ -17,7 +17,7 @@ from outlive.errors import OutliveError
 
 T = TypeVar("T")
 
-KEEP_ALIVE_SECONDS = 15.0
+KEEP_ALIVE_SECONDS = 15.0  # proxies cut silent connections, often after 60 seconds
 MOST_WAITING = 1_000
 """Messages that wait for a slow reader."""
 

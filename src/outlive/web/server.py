@@ -16,8 +16,8 @@ from outlive.web.app import make_app
 from outlive.web.hub import Hub
 from outlive.web.workspaces import Workspaces
 
-GRACE_SECONDS = 1
-MOST_CONNECTIONS = 500
+GRACE_SECONDS = 1  # event streams never end by themselves, so Ctrl-C does not wait for them
+MOST_CONNECTIONS = 500  # refused above this, before open files run out (often 1,024)
 LOOPBACK = ("127.0.0.1", "::1")
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 

@@ -22,7 +22,7 @@ MOST_TOPICS = 300
 """Of one stream."""
 MOST_WAITING = 200
 """Messages that wait for a slow browser, before the topics wait, too."""
-LONGEST_NAME = 300
+LONGEST_NAME = 300  # browsers choose the names of topics; each message repeats one
 
 Messages = AsyncGenerator[ServerEvent, None]
 TopicSource = Callable[[dict[str, Any]], Awaitable[Messages]]

@@ -26,9 +26,9 @@ from outlive.web.sessions.summary import Summaries
 
 T = TypeVar("T")
 
-THREADS = 8
+THREADS = 8  # stores block: so many requests of browsers are answered at a time
 ACTOR = "web"
-MAX_PROBLEM_CHARS = 300
+MAX_PROBLEM_CHARS = 300  # an error may quote a file
 _log = logging.getLogger(__name__)
 
 

@@ -1,4 +1,4 @@
-"""What a person tells the fleet: drain, cancel, retry, answer, budgets."""
+"""Commands of a person to the fleet: drain, cancel, retry, answer, budgets, take over."""
 
 from datetime import datetime, timedelta
 
@@ -19,7 +19,7 @@ class UnknownWorker(OutliveError):
 
 
 class FleetControl:
-    """Acts for a person on one store."""
+    """Runs them on one store."""
 
     def __init__(self, graph: TaskGraph, board: FleetBoard, logs: LogStore) -> None:
         self.graph = graph
@@ -27,7 +27,7 @@ class FleetControl:
         self.logs = logs
 
     def drain(self, worker: str, grace: timedelta) -> WorkerRecord:
-        """Let a worker take no more tasks, and give up after `grace` what it has not finished."""
+        """Stop a worker from taking tasks; those it has not finished after `grace` are released."""
 
         def work(old: WorkerRecord | None, now: datetime) -> WorkerRecord:
             if old is None or old.expires <= now:
@@ -56,7 +56,7 @@ class FleetControl:
         return self.graph.release(task.id, force=True)
 
     def retry(self, ref: Ref) -> Task:
-        """Let workers try again a task that waits for a person, or is finished."""
+        """Make a task ready for workers again: one that waits for a person, or is finished."""
         task = self.graph.get(ref)
         if task.lease is not None:
             raise ConflictError(f"task {task.id} is being worked on by {task.owner}")
@@ -83,7 +83,7 @@ class FleetControl:
         return session
 
     def take_over(self, ref: Ref, *, owner: str, machine: str) -> Task:
-        """Take a task from whoever has it, for a person: it stays in progress, without a lease, until released."""
+        """Give a task to a person, also if a worker has it: it stays in progress, without a lease, until released."""
         task = self.graph.get(ref)
         if task.finished:
             raise ConflictError(f"task {task.id} is {task.status}", hint="reopen it first")
@@ -97,7 +97,7 @@ class FleetControl:
         return task
 
     def give_back(self, task: Task, **fields: object) -> Task:
-        """Let workers go on with a task that was taken over."""
+        """Return a task that was taken over to the workers."""
         self._change(task, phase="", **fields)
         return self.graph.release(task.id, force=True)
 

@@ -11,7 +11,7 @@ from outlive.secrets import mask
 
 LogForm = Literal["text", "json"]
 Observer = Callable[[str, dict[str, Any]], None]
-MAX_TEXT_CHARS = 2_000
+MAX_TEXT_CHARS = 2_000  # of a field: log collectors cut long lines
 
 
 class WorkLog:

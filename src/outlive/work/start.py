@@ -1,4 +1,4 @@
-"""Puts a worker together from a workspace and options."""
+"""Builds the parts of a worker from a workspace and options."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -24,7 +24,7 @@ from outlive.work.shared.pace import PacedModel
 def worker_parts(
     workspace: Workspace, options: WorkOptions, log: WorkLog, *, model: Model | None = None
 ) -> Iterator[WorkerParts]:
-    """The parts of a worker; stores are closed at the end. Raises ConfigError for what cannot work here."""
+    """The parts of a worker; its stores are closed on exit. Raises ConfigError if one of them cannot be used."""
     repository = Repository(workspace.project, branch=options.branch, remote=options.remote)
     with closing(AgentFactory(workspace, options.agent, model=model)) as factory:
         chosen = model or factory.resolve_model()

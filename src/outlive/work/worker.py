@@ -29,15 +29,15 @@ WAIT_SECONDS = 2.0
 SETTLE_SECONDS = 1.0
 """Between two looks at whether held tasks were cancelled, however often the store changes."""
 FIRST_PAUSE, MAX_PAUSE = 2.0, 120.0
-"""Seconds without claims after the model or the remote did not answer."""
-OUTSIDE = ("model", "remote", "store")
+"""Seconds without claims after something outside of the task has failed."""
+OUTSIDE = ("model", "remote", "store", "checkout")
 """Endings that are no fault of the task: the next task would meet the same."""
 FORGET_AFTER = timedelta(days=1)
 """A worker that was killed is shown for this long."""
-REAP_SECONDS = 3600.0
+REAP_SECONDS = 3600.0  # leftovers cost disk space only
 THREADS, THREADS_PER_SLOT = 8, 4
 """At most; they are made when they are needed."""
-MAX_READY_LOOKED_AT = 200
+MAX_READY_LOOKED_AT = 200  # their labels are read before each claim; later ones come once these are taken
 
 
 class Worker:

@@ -10,7 +10,7 @@ from outlive.models.errors import ModelError, RequestRefused
 from outlive.models.protocol import Model, Summary, Usage, summarize
 from outlive.request import Request
 
-SUMMARY_SECONDS = 120.0
+SUMMARY_SECONDS = 120.0  # then the rules write the summary: a session must not wait for a stuck server
 
 
 @dataclass(frozen=True, slots=True)

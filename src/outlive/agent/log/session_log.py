@@ -18,7 +18,7 @@ from outlive.stores.logs.buffer import Buffer
 from outlive.stores.logs.lines import mended
 from outlive.stores.logs.protocol import LogWriter
 
-DEFAULT_WINDOW = 200_000
+DEFAULT_WINDOW = 200_000  # of Anthropic's models; where neither user, settings nor server name a window
 E_ = TypeVar("E_", bound=KnownEvent)
 
 

@@ -6,7 +6,7 @@ Observations are written to the log as checkpoints, so a session resumed later k
 import hashlib
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from outlive.config.git import head
 from outlive.context.log import history
 from outlive.events import Checkpointed, Event
+from outlive.printable import some
 from outlive.regular import read_regular
 from outlive.tools.processes.process_table import exists
 
@@ -22,7 +23,6 @@ MAX_WATCHED_BYTES = 32 * 2**20
 """Larger files are not watched."""
 SETTLED_AFTER_NS = 2 * 10**9
 """A file written more recently than this may change again with the same timestamp."""
-MAX_NAMED = 12
 MISSING_HASH = "-"
 """Takes the place of a hash if the file does not exist."""
 
@@ -108,9 +108,9 @@ def compare(
     moved = {name: found for name, found in now.items() if found and found != seen.files[name]}
     notes = []
     if changed := [name for name, found in moved.items() if found != MISSING_HASH]:
-        notes.append(f"changed on disk since you last saw them, read again before editing: {_named(changed)}")
+        notes.append(f"changed on disk since you last saw them, read again before editing: {some(changed)}")
     if deleted := [name for name, found in moved.items() if found == MISSING_HASH]:
-        notes.append(f"no longer on disk: {_named(deleted)}")
+        notes.append(f"no longer on disk: {some(deleted)}")
     data: dict[str, Any] = {"files": moved} if moved else {}
     head = world.head() if seen.head else ""
     if head and head != seen.head:
@@ -123,11 +123,6 @@ def compare(
         if running is False or (running is None and restarted):
             ended.append(name)
     if ended:
-        notes.append("no longer running: " + "; ".join(f"{name} ({background[name]})" for name in ended[:MAX_NAMED]))
+        notes.append(f"no longer running: {some([f'{name} ({background[name]})' for name in ended])}")
         data["gone"] = ended
     return Difference(notes, data)
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-    return ", ".join(names[:MAX_NAMED]) + more

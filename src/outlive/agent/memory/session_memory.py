@@ -36,6 +36,7 @@ from outlive.memory.learning.utterances import attribute
 from outlive.memory.memories import Memories
 from outlive.memory.prompt_block import block, key_of, shown_in
 from outlive.memory.search import MAX_CANDIDATES, Finder, found_text, read_rerank, rerank_request
+from outlive.printable import some
 from outlive.secrets import mask
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionBusy
@@ -43,10 +44,10 @@ from outlive.stores.logs.reading import full_log
 from outlive.stores.memories.records import Kind, Memory, Provenance, Scope
 
 EXTRACTED_LABEL = "extracted"
-MAX_SHOWN = 5
+MAX_SHOWN = 5  # memories of a user turn: more cost tokens in all later requests
 MAX_CHECKED_AT_START = 1_000
 """Memories checked at session start for content that must not be shown; bounded, because the user waits."""
-MAX_NAMED = 3
+MAX_NAMED = 3  # in a warning of one line; the rest is counted
 RUNS_BETWEEN_EXTRACTIONS = 8
 """A model looks for new memories after so many runs, even if the user said nothing that sounds like one."""
 MAX_EXTRACTION_TRIES = 3
@@ -115,12 +116,9 @@ class SessionMemory:
             for memory in mine[:MAX_CHECKED_AT_START]
             if (reason := blocked_reason(memory))
         ]
-        more = f", and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
         problems = []
         if found:
-            problems.append(
-                f"memories that are not used: {', '.join(found[:MAX_NAMED])}{more}. See outlive memory doctor"
-            )
+            problems.append(f"memories that are not used: {some(found, MAX_NAMED)}. See outlive memory doctor")
         if untrusted := len(memories) - len(mine):
             problems.append(
                 f"memories that came with this folder: {untrusted}, not used before you look (outlive trust)"

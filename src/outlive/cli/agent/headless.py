@@ -31,7 +31,7 @@ EXIT_CODES = {"done": 0, "refused": 1, "hook": 1, "error": 1, "limit": 3, "inter
 """Exit code by the reason why the run ended; 2 is wrong usage, as everywhere."""
 LIMIT_CODES = {"default_turns": 4, "empty_answers": 5}
 """Exit codes of limits that have one of their own."""
-MAX_REFUSALS_SHOWN = 5
+MAX_REFUSALS_SHOWN = 5  # at the end of a run, on stderr; the rest is counted
 
 
 class Result(Struct, frozen=True, kw_only=True, tag="result"):

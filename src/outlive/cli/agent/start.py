@@ -140,7 +140,7 @@ def open_chat(
     *,
     take_over: bool = False,
 ) -> int:
-    """Talk in the terminal; `take_over` fences out whoever has the session open."""
+    """Talk in the terminal; with `take_over`, a process that has the session open can no longer write to it."""
     from outlive.cli.chat import chat
     from outlive.cli.chat.picker.catalog import catalog
 

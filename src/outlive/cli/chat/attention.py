@@ -15,8 +15,8 @@ from outlive.cli.chat.preferences import Preferences
 from outlive.printable import one_line
 
 State = Literal["idle", "working", "needs you"]
-LONG_SECONDS = 10.0
-MAX_TITLE_CHARS = 60
+LONG_SECONDS = 10.0  # where the terminal does not report focus: who waited longer may look elsewhere
+MAX_TITLE_CHARS = 60  # of a window title or notification, which systems cut anyway
 PUSH_TITLE, POP_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 REPORT_FOCUS, IGNORE_FOCUS = "\x1b[?1004h", "\x1b[?1004l"
 FOCUS_IN, FOCUS_OUT = Keys.F23, Keys.F24

@@ -15,12 +15,13 @@ from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, UserSaid
 from outlive.messages import plain_text
 from outlive.origin import user_words
+from outlive.printable import some
 from outlive.stores.logs.protocol import LogStore, SessionInfo
 from outlive.tools.permissions.asking import MODE_WORDS, MODES, PermissionMode
 
 MAX_PREVIEWED_BYTES = 1_000_000
 """Bytes of a session's log that is read for its preview; reading a longer one would block the screen."""
-MAX_FILES_NAMED = 5
+MAX_FILES_NAMED = 5  # in the preview of a point to go back to; the rest is counted
 MODE_PREVIEWS: dict[PermissionMode, str] = {
     "ask": "Reading and planning run. Edits and commands are asked about, unless a rule allows them.",
     "accept-edits": "Edits inside of the folder run. Commands are asked about, unless a rule allows them.",
@@ -119,8 +120,7 @@ def prompt_rows(points: Iterable[RewindPoint]) -> list[PickerRow]:
 def _point_preview(point: RewindPoint) -> str:
     if not point.files:
         return point.text
-    more = f" and {len(point.files) - MAX_FILES_NAMED} more" if len(point.files) > MAX_FILES_NAMED else ""
-    return f"{changed_since(point.files)}: {', '.join(point.files[:MAX_FILES_NAMED])}{more}\n{point.text}"
+    return f"{changed_since(point.files)}: {some(point.files, MAX_FILES_NAMED)}\n{point.text}"
 
 
 def rewind_rows(point: RewindPoint) -> list[PickerRow]:

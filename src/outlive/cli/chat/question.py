@@ -23,7 +23,7 @@ KEY_PAUSE_SECONDS = 0.5
 """Seconds without a key before the keys answer the question."""
 _HEADER = re.compile(r"\A--- .*\n\+\+\+ .*\n")
 """The header of a diff, which repeats the question."""
-MAX_PREVIEW_LINES = 200
+MAX_PREVIEW_LINES = 200  # of a change; what is decided on needs more room than what is only told
 MAX_SUBJECT_LINES = 6
 """Lines; a longer subject is printed into the scrollback."""
 

@@ -12,9 +12,9 @@ from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.words import ago, counted, cut, short_session
 from outlive.origin import user_words
-from outlive.printable import one_line
+from outlive.printable import one_line, some
 
-MAX_SUBJECTS = 3
+MAX_SUBJECTS = 3  # of open tasks; the rest is counted
 MAX_ANSWER_CHARS = 2000
 """Characters of the last answer that are shown."""
 
@@ -51,8 +51,7 @@ def recap(agent: Runtime, tasks: list[str], now: float | None = None) -> Item | 
         at = f", now: {one_line(plan[active - 1].text)}" if active else ""
         rows.add_row("plan", f"{done} of {counted(len(plan), 'step')} done{at}")
     if tasks:
-        more = f" and {len(tasks) - MAX_SUBJECTS} more" if len(tasks) > MAX_SUBJECTS else ""
-        rows.add_row("tasks", f"{len(tasks)} open: {', '.join(map(one_line, tasks[:MAX_SUBJECTS]))}{more}")
+        rows.add_row("tasks", f"{len(tasks)} open: {some([one_line(task) for task in tasks], MAX_SUBJECTS)}")
     for words in agent.queued:
         rows.add_row("queued", cut(one_line(words), 160))
     if agent.unfinished:

@@ -14,9 +14,9 @@ from outlive.events import UserSaid
 from outlive.origin import user_words
 from outlive.printable import one_line
 
-GAUGE_CELLS = 12
-MAX_TITLE_CHARS = 60
-MAX_BRANCH_CHARS = 40
+GAUGE_CELLS = 12  # columns; the status line has to fit one row together with the following
+MAX_TITLE_CHARS = 60  # a title is the user's first message, of any length
+MAX_BRANCH_CHARS = 40  # a branch may have a long name
 
 
 class StatusFacts(Struct, frozen=True):

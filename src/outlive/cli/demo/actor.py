@@ -20,7 +20,7 @@ from outlive.request import Request
 from outlive.stream import ModelStreamEvent, TextDelta
 from outlive.testing.scripted import numbered, reply_of
 
-WINDOW = 26_000
+WINDOW = 26_000  # small, so that a short demo fills it
 POLICY = "rich,skeleton=0.12,lines=0.1"
 """The default, except that older results shrink before they are folded, so that every rung fires."""
 PRICE = Price(3.0, 3.75, 0.3, 15.0)

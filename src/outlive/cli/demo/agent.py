@@ -29,7 +29,7 @@ from outlive.stores.tasks.protocol import TaskQuery
 from outlive.tasks.graph import TaskGraph
 
 RUNGS = ("spool", "snip", "micro", "collapse", "auto", "reactive")
-BAR_CELLS = 24
+BAR_CELLS = 24  # beside 72 columns of text
 _WHY = {
     "arrival": "more arrived than fits",
     "limit": "at the limit",

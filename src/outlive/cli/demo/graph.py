@@ -23,7 +23,7 @@ from outlive.tasks.example import PLAN
 from outlive.tasks.graph import TaskGraph
 
 LEASE = timedelta(seconds=3)
-WORK_SECONDS = 0.6
+WORK_SECONDS = 0.6  # long enough to watch, and to kill a worker in between
 EVERYTHING = TaskQuery(sort="id")
 
 

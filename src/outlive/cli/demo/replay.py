@@ -11,8 +11,8 @@ from outlive.replay.recording import Recording, timed
 from outlive.replay.report import Account
 from outlive.stores.logs.protocol import LogStore
 
-WINDOW = 12_000
-FILE_COUNT = 120
+WINDOW = 12_000  # holds a small part of the files, so that all rungs engage
+FILE_COUNT = 120  # enough calls that the early ones are long out of the view
 ASKED = "Find out why uploads time out. Never touch anything under vendor/."
 NEEDLE = "RETRY_LIMIT_SECONDS = 47"
 NEEDLE_STEP = 3

@@ -11,7 +11,7 @@ from outlive.work.overview import FleetOverview, QuestionView, TaskView, WorkerV
 
 _LEAST_SUBJECT = 16
 """Columns that a subject has, however long the rest of its line is."""
-_QUESTION_LINES = 12
+_QUESTION_LINES = 12  # of a worker's question; all of it is in the JSON form
 _INDENT = " " * 6
 
 

@@ -21,7 +21,7 @@ from outlive.replay.player import Replay, check_replaceable
 from outlive.replay.report import Account, ReplayReport
 from outlive.stores.logs.protocol import LogStore, UnknownSession
 
-DEFAULT_WINDOW = 100_000
+DEFAULT_WINDOW = 100_000  # half a usual one, so that most recordings reach it
 STANDARD_STREAM = Path("-")
 
 

@@ -9,8 +9,8 @@ from outlive.cli.replay.chart import short
 from outlive.cli.replay.misses import cache_lines
 from outlive.replay.report import KINDS, Pass, ReplayReport, ReplayTurn
 
-CHART_ROWS = 14
-LEFT_MARGIN = 8
+CHART_ROWS = 14  # with legend and title, a terminal of 24 rows
+LEFT_MARGIN = 8  # columns of the axis labels
 _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "system": ("·", {"fg": "bright_black"}),
     "digest": ("▒", {"fg": "magenta"}),

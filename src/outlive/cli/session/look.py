@@ -8,7 +8,7 @@ import msgspec
 
 from outlive.cli.echo import echo, output_option, print_json, write_lines
 from outlive.cli.session.common import command, engine_of, moment, say_damage, session_argument
-from outlive.cli.session.event_lines import event_line
+from outlive.cli.session.event_lines import LINE_COLUMNS, event_line
 from outlive.context.engine import Engine
 from outlive.context.log.pages import handle
 from outlive.context.passes.departures import UnitDeparture, unit_departures
@@ -27,7 +27,6 @@ from outlive.stores.logs.reading import full_log
 
 _STATE_BUDGET_TOKENS = 4000.0
 """Token budget of the state block."""
-_LINE_COLUMNS = 110
 _MAX_DEPARTURES_NAMED = 6
 """How many of the units that left in a pass are named, largest first."""
 
@@ -170,7 +169,7 @@ def _units(left: list[UnitDeparture], most: int | None) -> Iterator[str]:
         handles = " ".join(departure.handles[:_MAX_DEPARTURES_NAMED]) + (
             " …" if len(departure.handles) > _MAX_DEPARTURES_NAMED else ""
         )
-        what = one_line(departure.what, _LINE_COLUMNS)
+        what = one_line(departure.what, LINE_COLUMNS)
         yield f"  {departure.how} event {departure.unit}: {what} ({size} tokens)  {handles}"
     if len(left) > len(largest):
         yield click.style(f"  and {len(left) - len(largest)} more (--all)", dim=True)

@@ -21,8 +21,8 @@ from outlive.tools.changes.restore import Restored
 from outlive.tools.changes.snapshot import Snapshots
 from outlive.tools.permissions.fence import Fence, protected_paths
 
-PROMPT_CHARS = 100
-MAX_NAMED = 20
+PROMPT_CHARS = 100  # of the user's words: enough to recognise them in a list
+MAX_NAMED = 20  # files; the rest is counted
 
 
 @command()

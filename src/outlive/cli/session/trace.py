@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 BATCH = 200
 """Spans of one request."""
-NANOSECONDS = 1_000_000_000
 
 
 @command()
@@ -123,7 +122,7 @@ def _readable(found: Iterable[TraceSpan]) -> Iterator["ReadableSpan"]:
             {**span.attributes, **({"error.type": span.error} if span.error else {})},
             kind=SpanKind.CLIENT if span.is_request else SpanKind.INTERNAL,
             status=Status(StatusCode.ERROR if span.error else StatusCode.UNSET),
-            start_time=round(span.begin * NANOSECONDS),
-            end_time=round(span.end * NANOSECONDS),
+            start_time=round(span.begin * 10**9),
+            end_time=round(span.end * 10**9),
             instrumentation_scope=scope,
         )

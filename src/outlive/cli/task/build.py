@@ -20,11 +20,11 @@ from outlive.cli.task.common import (
     scheduled,
 )
 from outlive.errors import InvalidTask
+from outlive.printable import some
 from outlive.stores.tasks.records import DEFAULT_PRIORITY, STATUSES, task_to_json
 from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line
-from outlive.tasks.refs import some
 from outlive.tasks.transfer import read_forms
 
 

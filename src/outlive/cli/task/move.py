@@ -8,11 +8,11 @@ from outlive.cli.echo import answer, echo, named_input, output_option, print_fin
 from outlive.cli.output import done
 from outlive.cli.task.common import command
 from outlive.config import default_actor
+from outlive.printable import some
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import task_to_json
 from outlive.tasks.audit import Audit
 from outlive.tasks.graph import TaskGraph
-from outlive.tasks.refs import some
 from outlive.tasks.transfer import export_lines, import_bundle, read_bundle, read_folder
 
 

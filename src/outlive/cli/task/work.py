@@ -24,11 +24,10 @@ from outlive.cli.task.common import (
 )
 from outlive.config import default_owner
 from outlive.errors import NothingReady
-from outlive.printable import clean
+from outlive.printable import clean, some
 from outlive.stores.tasks.protocol import Fit
 from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import DEFAULT_TTL, TaskGraph
-from outlive.tasks.refs import some
 
 WAIT_CODES = {"nothing_open": 3, "timed_out": 4, "all_blocked": 5}
 """Exit codes of `claim --wait` by the code of the error."""

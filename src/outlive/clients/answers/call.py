@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LOG_WAIT_SECONDS = 3.0
 """How long to wait for another hook of the same session that is writing."""
-LOG_RETRY_SECONDS = 0.05
+LOG_RETRY_SECONDS = 0.05  # hooks hold a log for milliseconds
 COMMON_NAMES = {"BeforeAgent": "UserPromptSubmit", "sessionStart": "SessionStart"}
 """What Gemini CLI and Cursor call an event, and what the others call it."""
 

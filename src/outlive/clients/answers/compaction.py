@@ -4,7 +4,7 @@ from outlive.clients.answers.call import ClientAnswer, HookCall, recall_hint
 
 MAX_BRIEF_CHARS = 10_000
 """Characters: what Claude Code takes from a hook as it is. More of it costs money and compactions."""
-MIN_BRIEF_CHARS = 3_000
+MIN_BRIEF_CHARS = 3_000  # less would not hold request, state and instructions
 BRIEF_SHARE = 0.0125
 """Of what the client compacts at a time, because each later request reads the brief again."""
 SUMMARY_INSTRUCTIONS = (

@@ -13,7 +13,7 @@ from outlive.stores import Stores
 from outlive.stores.logs.names import followed_id
 from outlive.stores.logs.protocol import SessionReplaced, UnknownSession
 
-MAX_LOGS = 2
+MAX_LOGS = 2  # usually one session is busy at a time; others are opened again
 MAX_TOKENS = 10_000_000
 """A longer session is not kept in memory."""
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 LARGE_CHARACTERS = 12_000
 """A result that is longer is shown as a preview."""
-PREVIEW_TOKENS = 1_000.0
+PREVIEW_TOKENS = 1_000.0  # enough to tell whether the rest is worth a call
 TASK_TOOLS = ("TaskCreate", "TaskUpdate")
 
 

@@ -7,7 +7,7 @@ from outlive.clients.answers.call import ClientAnswer, HookCall
 MAX_CHARS = 2_000
 """Of the whole answer."""
 TASK_CHARACTERS, MEMORY_CHARACTERS = 1_000, 900
-LISTED_TASKS = 20
+LISTED_TASKS = 20  # rows that are formatted; `TASK_CHARACTERS` cuts the list
 COLD_CACHE_CENTS = 5
 """What resuming with a cold cache must cost to be worth a word."""
 

@@ -11,7 +11,7 @@ from outlive.stores.memories.records import Kind, Scope
 
 MAX_CORRECTION_CHARS = 600
 """Longest correction that is offered. What the user asked to remember may be longer."""
-_MIN_CHARS = 8
+_MIN_CHARS = 8  # shorter sentences ("OK, do so") say nothing worth keeping
 _ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z][.)])[ \t]+\S")
 _REMEMBER = re.compile(
     r"(?i)^\W*(?:(?:ok(?:ay)?|and|also|but|so|please|yes|no|hey)[,\s]+)*"

@@ -13,7 +13,7 @@ from outlive.memory.retrieval.stopwords import STOP, WEAK
 
 MAX_TEXT_CHARS = 200_000
 """Only the beginning of a longer text is indexed."""
-_MAX_TERM_CHARS = 64
+_MAX_TERM_CHARS = 64  # longer "words" are encoded data; they still match by their beginning
 _UNSPACED = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _UNSPACED += "\U00020000-\U0003134f"
 """Scripts that put no spaces between words, or glue particles to them: there, two neighbouring signs are a term."""

@@ -3,14 +3,14 @@
 from outlive.messages import Block, Text, ToolCall, ToolResult
 from outlive.request import Request
 
-MAX_ANSWER_TOKENS = 32_000
+MAX_ANSWER_TOKENS = 32_000  # room for a large file; an answer that runs away costs no more than this
 MAX_REASONED_TOKENS = 64_000
 """For models whose reasoning counts as part of the answer."""
-UNKNOWN_MODEL_TOKENS = 16_384
-MIN_ANSWER_TOKENS = 1_024
+UNKNOWN_MODEL_TOKENS = 16_384  # servers refuse a limit above what their model has
+MIN_ANSWER_TOKENS = 1_024  # less would cut a call; a request that leaves no room is refused by the server
 MARGIN = 1.1
 """The prompt is estimated; a server counts it with its own template."""
-_CHARS_PER_TOKEN = 3
+_CHARS_PER_TOKEN = 3  # low, because an estimate that is too small is refused
 
 
 def usual_limit(output: int, most: int = MAX_ANSWER_TOKENS) -> int:

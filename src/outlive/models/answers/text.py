@@ -10,7 +10,7 @@ MAX_ANSWER_CHARS = 8 * 2**20
 """Characters of one answer, text and arguments together. Only a broken server sends more."""
 RUNAWAY_CHARS = 16_384
 """An answer whose last characters, so many, repeat a part of at most `MAX_PERIOD` never ends by itself."""
-MAX_PERIOD = 512
+MAX_PERIOD = 512  # a repeated paragraph; longer parts may be real data
 ECHO = re.compile(re.escape(STATE_START))
 CALL_OR_ECHO = HELD_BACK
 _UNDECIDED = re.compile(r"[<\[{`]")

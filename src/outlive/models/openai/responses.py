@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 INCOMPLETE: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refusal"}
-MAX_PHASE_CHARS = 40
+MAX_PHASE_CHARS = 40  # it goes into the log; OpenAI's own are a word or two
 LASTING = re.compile(r"^invalid_|^image_|^unsupported_|_policy|^failed_to_download|^empty_image")
 """Codes of failures that a retry does not help."""
 ABOUT_REASONING = re.compile(r"of type 'reasoning'|required 'reasoning' item|could not be verified|Item with id 'rs_")

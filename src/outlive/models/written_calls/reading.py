@@ -20,7 +20,7 @@ from outlive.models.written_calls.markers import CLOSING, NAME, PARAMETER, TEMPL
 
 MAX_DECODED_CHARS = 4 * MAX_TEXT_CHARS
 """Characters that are decoded in search of calls."""
-MAX_CALLS = 32
+MAX_CALLS = 32  # of one answer: more are a runaway model's, and none is run
 MAX_INDENT = 16
 """Characters of white space before a call in Python's syntax."""
 _HEAD = re.compile(

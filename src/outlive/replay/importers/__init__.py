@@ -19,7 +19,7 @@ from outlive.replay.recording import Recording
 
 __all__ = ["ImportRefused", "Recording", "read_recording"]
 
-_LOOKED_AT = 50
+_LOOKED_AT = 50  # first lines that tell the format: transcripts begin with metadata
 _CODEX = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 _OWN = {"session_started", "forked"}
 _SQLITE = b"SQLite format 3\0"

@@ -26,12 +26,12 @@ WAL_HEADER = 32
 """Bytes at the start of a write-ahead log that change when it starts over."""
 COPY_ATTEMPTS = 10
 """How often a database is copied that changes meanwhile."""
-MAX_ROW_BYTES = 64 * 2**20
+MAX_ROW_BYTES = 64 * 2**20  # SQLite refuses larger values, before they are in memory
 MAX_SESSION_BYTES = 512 * 2**20
 """Bytes of a session that are read."""
 TIME_LIMIT = 60.0
 """Seconds for all queries: a planted database can make them arbitrarily slow."""
-MAX_SESSIONS = 10_000
+MAX_SESSIONS = 10_000  # newest ones that are listed
 NAMED_SESSIONS = 5
 """Sessions that an error names."""
 _TABLES = {"session", "message", "part"}

@@ -1,5 +1,6 @@
 """The documents of a fleet in a SQL database: one row each."""
 
+import os
 from collections.abc import Callable
 from datetime import datetime
 from typing import TypeVar
@@ -11,9 +12,13 @@ from outlive.stores.sql.migrations import bring_up_to_date
 T = TypeVar("T")
 
 _KEY = "kind = :kind AND id = :id"
-_HELD = f"SELECT form FROM outlive_fleet WHERE {_KEY} FOR UPDATE"
+_READ = f"SELECT form, changes FROM outlive_fleet WHERE {_KEY}"
+_UPDATE = f"UPDATE outlive_fleet SET form = :form, changes = :changes WHERE {_KEY}"
 _INSERT = """INSERT INTO outlive_fleet (kind, id, form) VALUES (:kind, :id, :form)
     ON CONFLICT (kind, id) DO NOTHING RETURNING id"""
+_CHANGE_BYTES, _CHANGES = 4, 8
+"""A row names its newest changes: where the answer to a commit is lost, they tell whether it took effect, also after
+a restart of the server or on another one that has replaced it. More do not happen until somebody has asked."""
 
 
 class SQLFleetStore(FleetStore):
@@ -31,8 +36,8 @@ class SQLFleetStore(FleetStore):
         return self._read(self._now)
 
     def get(self, kind: str, id: str) -> bytes | None:
-        found = self._read(lambda c: c.first(f"SELECT form FROM outlive_fleet WHERE {_KEY}", kind=kind, id=id))
-        return None if found is None else bytes(found)
+        rows = self._read(lambda c: c.rows(_READ, kind=kind, id=id))
+        return bytes(rows[0][0]) if rows else None
 
     def all(self, kind: str) -> dict[str, bytes]:
         rows = self._read(lambda c: c.rows("SELECT id, form FROM outlive_fleet WHERE kind = :kind", kind=kind))
@@ -40,22 +45,28 @@ class SQLFleetStore(FleetStore):
 
     def change(self, kind: str, id: str, work: Work, *, announce: bool = False) -> bytes | None:
         bring_up_to_date(self.database)
-        transaction = ""
+        name = ""
+        removed = False
 
         def attempt(connection: Connection) -> bytes | None:
-            nonlocal transaction
-            old = _held(connection, kind, id)
+            nonlocal name, removed
+            old, changes = _held(connection, kind, id)
             new = work(old, self._now(connection))
-            if new is None:
+            name, removed = os.urandom(_CHANGE_BYTES).hex(), new is None
+            if removed:
                 connection.run(f"DELETE FROM outlive_fleet WHERE {_KEY}", kind=kind, id=id)
             else:
-                connection.run(f"UPDATE outlive_fleet SET form = :form WHERE {_KEY}", kind=kind, id=id, form=new)
+                changes = " ".join([name, *changes.split()][:_CHANGES])
+                connection.run(_UPDATE, kind=kind, id=id, form=new, changes=changes)
             if announce:
                 self.database.announce(connection)
-            transaction = self.database.transaction(connection)
             return new
 
-        return self.database.write(attempt, landed=lambda c: self.database.committed(c, transaction))
+        def landed(connection: Connection) -> bool:
+            rows = connection.rows(_READ, kind=kind, id=id)
+            return name in rows[0][1].split() if rows else removed
+
+        return self.database.write(attempt, landed=landed)
 
     def close(self) -> None:
         self.database.close()
@@ -75,13 +86,13 @@ class SQLFleetStore(FleetStore):
             blank.close()
 
 
-def _held(connection: Connection, kind: str, id: str) -> bytes | None:
-    """Lock the row and return its form; None if this transaction made the row.
+def _held(connection: Connection, kind: str, id: str) -> tuple[bytes | None, str]:
+    """Lock the row and return its form and changes; None if this transaction made the row.
 
     An absent row cannot be locked, so it is made: others that make it wait until this transaction ends.
     """
     while True:
-        if rows := connection.rows(_HELD, kind=kind, id=id):
-            return bytes(rows[0][0])
+        if rows := connection.rows(f"{_READ} FOR UPDATE", kind=kind, id=id):
+            return bytes(rows[0][0]), rows[0][1]
         if connection.rows(_INSERT, kind=kind, id=id, form=b""):
-            return None
+            return None, ""

@@ -18,7 +18,7 @@ from outlive.stores.disk import read_bytes, sync_folder, write_file
 from outlive.stores.logs.leases import owner_here
 from outlive.stores.machine import machine_name
 
-_MAX_BYTES = 4096
+_MAX_BYTES = 4096  # the file has one line; a larger one is not ours and counts as no lease
 
 
 class FileLease(msgspec.Struct, frozen=True):

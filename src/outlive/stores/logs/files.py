@@ -45,7 +45,7 @@ from outlive.stores.logs.protocol import (
 )
 
 BLOBS = "tool-results"
-_BLOCK_BYTES = 64 * 1024
+_BLOCK_BYTES = 64 * 1024  # of a line that is too long, read past it
 _HEAD_LINES = 40
 """Lines that are read to tell what a session is about."""
 _MAX_HEAD_LINE_BYTES = 16 * 2**20
@@ -100,10 +100,7 @@ class FileLogStore:
     def tail(self, session: str) -> "FileLogTail":
         path = self.path(session)
         with errors_named("reading", path):
-            try:
-                file = open_to_read(path)
-            except FileNotFoundError:
-                raise self._unknown(session) from None
+            file = self._opened(session)
         return FileLogTail(session, path, file, LineReader(self.blobs.get))
 
     def has_writer(self, session: str) -> bool:
@@ -112,14 +109,9 @@ class FileLogStore:
 
     def lease(self, session: str) -> SessionLease | None:
         path = self.path(session)
-        with errors_named("reading", path):
-            try:
-                file = open_to_read(path)
-            except FileNotFoundError:
-                raise self._unknown(session) from None
-            with file:
-                alive = _is_locked(file.fileno())
-                heard = os.fstat(file.fileno()).st_mtime
+        with errors_named("reading", path), self._opened(session) as file:
+            alive = _is_locked(file.fileno())
+            heard = os.fstat(file.fileno()).st_mtime
         found = read_lease(path)
         if not alive and not found.pid:
             return None
@@ -194,6 +186,12 @@ class FileLogStore:
 
     def close(self) -> None:
         """Nothing is held open between calls; writers are closed on their own."""
+
+    def _opened(self, session: str) -> BinaryIO:
+        try:
+            return open_to_read(self.path(session))
+        except FileNotFoundError:
+            raise self._unknown(session) from None
 
     def _unknown(self, session: str) -> UnknownSession:
         return UnknownSession(f"no session {session!r} in {self.folder}")

@@ -25,7 +25,7 @@ from outlive.stores.logs.blobs import BLOB_MIN_CHARS, GetBlob, PutBlob, line_wit
 from outlive.stores.logs.digests import DigestReader
 from outlive.stores.logs.protocol import Damage, SessionInfo, SessionTooLarge
 
-MAX_TITLE_CHARS = 80
+MAX_TITLE_CHARS = 80  # of the first message, as lists show it
 MAX_LOG_BYTES = 1 << 30
 """Largest log that is read; a long session has a thousandth of it."""
 MAX_LINE_BYTES = 256 * 2**20

@@ -5,8 +5,8 @@ from urllib.parse import quote, unquote
 from outlive.errors import StoreError
 
 SUFFIX = ".jsonl"
-MAX_NAME_CHARS = 180
-_KEPT_CHARS = 120
+MAX_NAME_CHARS = 180  # file names may have 255 bytes, and suffixes of temporary files are added
+_KEPT_CHARS = 120  # of a longer id, before its hash
 _SUBAGENT_INFIX = ".sub-"
 _FOLLOWED_INFIX = ".session-"
 

@@ -16,8 +16,8 @@ from outlive.stores.logs.names import file_name
 
 VERSION = 10
 """`outlive.events.VERSION`; a test compares them."""
-MAX_LOG_BYTES = 1 << 30
-MAX_LINE_BYTES = 16 * 2**20
+MAX_LOG_BYTES = 1 << 30  # as in `lines.py`; larger logs are left to the store
+MAX_LINE_BYTES = 16 * 2**20  # a last line that is longer, too
 _APPEND = os.O_RDWR | os.O_APPEND
 
 

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-MAX_SLUG_CHARS = 60
-_MAX_FOUND_CHARS = 200
+MAX_SLUG_CHARS = 60  # a file name that fits a line of the index
+_MAX_FOUND_CHARS = 200  # of names that people chose
 _RESERVED = frozenset(
     ["memory", "readme", "con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(10))]
 )

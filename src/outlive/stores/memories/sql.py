@@ -36,7 +36,7 @@ _PUT = """INSERT INTO outlive_memories (slug, archived, form, changed) VALUES (:
 _TAKE = "UPDATE outlive_memory_locks SET holder = :holder, heard = :now WHERE purpose = :purpose"
 _QUARANTINED = 2
 """Value of the column `archived` for a quarantined row."""
-_NEVER = -1
+_NEVER = -1  # below any revision: all rows are read
 
 
 class SQLMemoryStore:

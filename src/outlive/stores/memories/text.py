@@ -36,7 +36,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """What JSON leaves as it is and YAML does not take, or takes for a line end."""
 _LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*): (.+)")
-_MAX_NODES = 2_000
+_MAX_NODES = 2_000  # YAML aliases can make a small text huge
 _KEYS = (
     *("name", "description", "type", "scope", "keys", "date", "provenance", "created", "updated"),
     *("supersedes", "derived_from", "archived", "revision", "version"),

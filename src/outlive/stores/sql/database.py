@@ -133,14 +133,6 @@ class Database(Protocol):
     def high_water(self, connection: Connection) -> int:
         """The last id given out; negative if the stored value is not a number."""
 
-    def transaction(self, connection: Connection) -> str:
-        """Identifies a transaction that has written, for `committed`."""
-        return ""
-
-    def committed(self, connection: Connection, transaction: str) -> bool:
-        """Whether a transaction that has ended took effect. Only asked where a commit can be in doubt."""
-        return False
-
     def announcement(self, only_if: str = "TRUE") -> str:
         """A statement that wakes watchers once its transaction is committed, if it returned a row for this condition.
         Empty if watchers poll."""

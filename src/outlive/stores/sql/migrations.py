@@ -170,6 +170,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "ALTER TABLE outlive_sessions ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
         ),
     ),
+    ("0008_fleet_changes", ("ALTER TABLE outlive_fleet ADD COLUMN changes TEXT NOT NULL DEFAULT ''",)),
 )
 
 

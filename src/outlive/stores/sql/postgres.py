@@ -29,8 +29,8 @@ T = TypeVar("T")
 
 log = logging.getLogger("outlive.stores")
 
-RECONNECT_SECONDS = 60.0
-_CONNECT_SECONDS = 10
+RECONNECT_SECONDS = 60.0  # longer than a restart or a failover of the server takes
+_CONNECT_SECONDS = 10  # of one attempt: a dead host would otherwise hold it for minutes
 _IDLE_SECONDS = 30
 """A client that is silent for this long within a transaction is cut off: a frozen machine must not keep row locks."""
 _IDLE_TIMEOUT = f"idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'"
@@ -42,7 +42,8 @@ MAX_CONNECTIONS = 4
 _MOST_WAITING = 100
 """Statements that are sent together at most."""
 _EDGES_KEY = 0x6F75746C69766501
-_MIGRATE_KEY = 0x6F75746C69766502
+"""Of an advisory lock: "outlive" in ASCII and a number, not to meet locks of other programs."""
+_MIGRATE_KEY = 0x6F75746C69766502  # likewise
 _AT_WORK = "SELECT 1 FROM pg_stat_activity WHERE pid = :pid AND state <> 'idle'"
 _CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
 
@@ -140,6 +141,8 @@ class PostgresDatabase(Database):
         """The connection that a thread has used last."""
         self._met = False
         """Whether a connection ever succeeded: only then is a failure worth waiting for."""
+        self._writable = False
+        """Whether it takes changes: then a standby that answers in its place is waited for until it is promoted."""
         self._told = self._pooled = False
         """Whether a pooler such as PgBouncer answers, not the server: then each transaction may have another
         server process, so nothing is kept in a session."""
@@ -183,18 +186,6 @@ class PostgresDatabase(Database):
         last, called = connection.rows("SELECT last_value, is_called FROM outlive_task_ids")[0]
         return int(last) if called else 0
 
-    def transaction(self, connection: Connection) -> str:
-        return str(connection.first("SELECT pg_current_xact_id()::text"))
-
-    def committed(self, connection: Connection, transaction: str) -> bool:
-        # A standby that was promoted may not have got as far as this transaction, and pg_xact_status refuses those.
-        status = connection.first(
-            "SELECT CASE WHEN CAST(:id AS xid8) < pg_snapshot_xmax(pg_current_snapshot()) "
-            "THEN pg_xact_status(CAST(:id AS xid8)) END",
-            id=transaction,
-        )
-        return bool(status == "committed")
-
     def announcement(self, only_if: str = "TRUE") -> str:
         # Commits that notify wait for each other on the whole server, each until it is on the disk.
         return f"SELECT pg_notify('{_CHANNEL}', '') WHERE {only_if}"
@@ -233,7 +224,11 @@ class PostgresDatabase(Database):
                     self._conninfo, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="outlive"
                 )
                 raw.execute("SET TIME ZONE 'UTC'")
-                self._pooled = raw.execute("SELECT pg_backend_pid()").fetchone() != (raw.info.backend_pid,)
+                ((backend, is_standby),) = raw.execute("SELECT pg_backend_pid(), pg_is_in_recovery()").fetchall()
+                if is_standby and self._writable:
+                    raw.close()
+                    raise psycopg.OperationalError("the server is a standby, and was not promoted yet")
+                self._pooled = backend != raw.info.backend_pid
                 if self._pooled:
                     raw.prepare_threshold = None
                 else:
@@ -249,6 +244,7 @@ class PostgresDatabase(Database):
                 pause = min(pause * 2, 5.0) * random.uniform(0.8, 1.2)
             else:
                 self._met = True
+                self._writable = not is_standby
                 return raw
 
     # -- inside ----------------------------------------------------------------------------------------

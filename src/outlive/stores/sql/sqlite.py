@@ -23,8 +23,8 @@ from outlive.stores.tasks.protocol import Watch
 
 T = TypeVar("T")
 
-_BUSY_SECONDS = 60.0
-_CACHE_KIB = 32 * 1024
+_BUSY_SECONDS = 60.0  # other writers take milliseconds; one that hangs is named in the error
+_CACHE_KIB = 32 * 1024  # pages that a connection keeps in memory; SQLite's own default is 2,000 KiB
 MEMORY = Path(":memory:")
 """A database that is gone once it is closed."""
 _READ = "BEGIN"

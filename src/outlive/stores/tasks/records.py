@@ -19,7 +19,7 @@ Status = Literal["pending", "in_progress", "completed", "cancelled"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 FINISHED: frozenset[Status] = frozenset({"completed", "cancelled"})
 
-DEFAULT_PRIORITY = 2
+DEFAULT_PRIORITY = 2  # in the middle of 0 (first) to 4
 MAX_ID = 10**15 - 1
 """The largest id that any reader accepts: exact as a JSON number everywhere, and a BIGINT."""
 MAX_ID_GAP = 10**9
@@ -30,7 +30,7 @@ STALE_LEASE = timedelta(days=30)
 """A lease that expired longer ago is not taken over automatically: more likely the clock is wrong."""
 MAX_TASK_BYTES = 16 * MIB
 """Size of the JSON form."""
-MAX_DEPENDENCIES = 10_000
+MAX_DEPENDENCIES = 10_000  # of one task; a task is one file, written whole
 REPAIR = "repair_tasks"
 """The code of errors and problems that a repair of the store sets right."""
 NO_NEW_TASKS = "repair it; until then no task can be created"

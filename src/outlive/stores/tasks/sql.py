@@ -91,9 +91,6 @@ class SQLTaskStore:
         ]
         return problems
 
-    def _row(self, number: int) -> str:
-        return f"{self.url}, row {number} of outlive_tasks"
-
     def repair(self) -> list[str]:
         bring_up_to_date(self.database)
 

@@ -14,6 +14,7 @@ SCHEMA = (
     "0005_memory_token",
     "0006_fleet",
     "0007_session_lease",
+    "0008_fleet_changes",
 )
 """The migrations that the statement was written for; a test compares them with those of today."""
 

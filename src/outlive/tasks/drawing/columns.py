@@ -15,12 +15,12 @@ from outlive.tasks.drawing.text import cells, shorten, wrap
 
 Style = Callable[[str, Task], str]
 
-_MAX_ROWS = 60
+_MAX_ROWS = 60  # a taller picture is not read on a terminal; the list is shown instead
 _LINES = (1, 2, 3)
 _SUBJECT_AT_LEAST = (16, 12, 11)
-_MAX_WORD_COLUMNS = 14
+_MAX_WORD_COLUMNS = 14  # longer words may be broken, so that one of them does not widen its column
 _HEAD = "▸ "
-_GAP_COLUMNS = 2
+_GAP_COLUMNS = 2  # between a subject and the lines that leave it
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from outlive.tasks.drawing.diagram import diagram, label
 from outlive.tasks.drawing.marks import LIGHT, state
 from outlive.tasks.drawing.text import wrap
 
-_LABEL_WIDTH = 28
-_LABEL_LINES = 3
+_LABEL_WIDTH = 28  # characters of a line; a box of Graphviz is as wide as its label
+_LABEL_LINES = 3  # more is cut; the whole subject is in the list
 _LINES = {"blocked": "rounded,filled,dashed", "in_progress": "rounded,filled,bold"}
 
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from outlive.tasks.drawing.diagram import Diagram
 
-_MAX_SWEEPS = 24
-_MAX_IDLE_SWEEPS = 6
+_MAX_SWEEPS = 24  # fewer in a large graph, so that a picture is drawn while the user waits
+_MAX_IDLE_SWEEPS = 6  # without fewer crossings: the order has settled
 _MAX_SWAPPED = 1_500
 """Nodes and edges."""
 

@@ -6,10 +6,10 @@ from math import inf
 
 from outlive.tasks.drawing.grid import Grid
 
-_MAX_ROUNDS = 10
-_BEND_TO_BEND = 6.0
-_BEND_TO_TASK = 2.0
-_NEAR_SHARE = 0.15
+_MAX_ROUNDS = 10  # even, so that both directions count the same; the last four balance both sides
+_BEND_TO_BEND = 6.0  # weights: long edges are to be straight, above all where they pass other layers
+_BEND_TO_TASK = 2.0  # against 1 between two tasks
+_NEAR_SHARE = 0.15  # of the distance between nodes: an offset this small would look like a mistake
 
 Apart = Callable[[int, int], float]
 """The minimum distance between two adjacent nodes of a column."""

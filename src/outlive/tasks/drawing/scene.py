@@ -11,19 +11,19 @@ from outlive.tasks.drawing.placing import place
 
 Point = tuple[float, float]
 
+# Above one of these the compact layout is used; above the last one it comes without edges.
 _MAX_TASKS = 600
 _MAX_LAYERS = 150
 _MAX_LINES = 8_000
 _MAX_EDGES = 15_000
-"""Above one of these the compact layout is used; above the last one it comes without edges."""
 
-_BEND = 10.0
+_BEND = 10.0  # pixels; an edge that passes a layer needs less room than a box
 _SLOPE = 0.11
 """The steeper the edges between two layers, the more room they get."""
-_GOOD_RATIO = 1.6
-_NATURAL_WIDTH = 1_300.0
-_SHELF = 1_500.0
-_BETWEEN_GROUPS = 40.0
+_GOOD_RATIO = 1.6  # of width to height, as screens have
+_NATURAL_WIDTH = 1_300.0  # pixels: up to this the picture fits a screen and reads from left to right
+_SHELF = 1_500.0  # pixels of a row of groups: a wide screen
+_BETWEEN_GROUPS = 40.0  # pixels; more than between boxes, so that groups are seen as such
 
 
 @dataclass(frozen=True, slots=True)

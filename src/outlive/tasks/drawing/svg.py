@@ -11,13 +11,14 @@ from outlive.tasks.drawing.scene import COMPACT, Scene, compose, shown
 from outlive.tasks.drawing.sheet import ROOT, definitions, style_sheet
 from outlive.tasks.drawing.text import pixels, wrap
 
+# Pixels. Two lines of a subject fit a box of `scene.py`, one small line fits a compact box.
 _MARGIN = 24.0
 _FONT_SIZE = 12.5
 _SMALL_FONT_SIZE = 11.0
 _LINE_HEIGHT = 16.0
 _LEGEND_HEIGHT = 40.0
 _RADIUS = 9
-_MAX_SHOWN_IN_TITLE = 20
+_MAX_SHOWN_IN_TITLE = 20  # ids in a tooltip
 
 
 def svg(tasks: Iterable[Task]) -> str:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.tokens import tokens_of
 
-LOOKBACK_BLOCKS = 20
-CACHE_STEP_TOKENS = 128
+LOOKBACK_BLOCKS = 20  # Anthropic: blocks before a breakpoint that are looked at for a cached prefix
+CACHE_STEP_TOKENS = 128  # OpenAI caches prefixes in steps of this
 SHORT, HALF_HOUR, LONG = 300.0, 1800.0, 3600.0
 MAX_WRITES, MAX_READS = 4, 80
 """OpenAI: breakpoints of a request that are written, and that are considered for reading."""

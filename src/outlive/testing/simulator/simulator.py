@@ -31,7 +31,7 @@ Brain: TypeAlias = Callable[[SeenRequest], Step]
 Side: TypeAlias = AnthropicSide | OpenAISide | ResponsesSide
 MESSAGES, COUNT, CHAT, MODELS = "/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions", "/v1/models"
 RESPONSES = "/v1/responses"
-MAX_REQUEST_BYTES = 32 * 1024 * 1024
+MAX_REQUEST_BYTES = 32 * 1024 * 1024  # Anthropic's limit
 ENFORCED = "enforced"
 BINDINGS = (ENFORCED, "reported")
 

@@ -15,8 +15,8 @@ from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.process_table import mark
 from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolError, ToolOutcome, encoded
 
-DEFAULT_TIMEOUT_SECONDS = 120.0
-MAX_TIMEOUT_SECONDS = 3600.0
+DEFAULT_TIMEOUT_SECONDS = 120.0  # a command that waits for input ends; the model can ask for more
+MAX_TIMEOUT_SECONDS = 3600.0  # longer ones belong into the background
 MAX_COMMAND_BYTES = 120_000
 """Bytes of a command; the system's limit for one argument is little more."""
 MAX_LIVE_BYTES = 256 * 1024

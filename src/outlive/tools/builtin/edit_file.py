@@ -13,7 +13,7 @@ from outlive.tools.files.diff import FileChange, counted, unified
 from outlive.tools.files.open_files import Coding, coding, kind_of, missing
 from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome, encoded
 
-MAX_LISTED = 12
+MAX_LISTED = 12  # line numbers in an error; the rest is counted
 MAX_COUNTED = 50
 """Occurrences that are counted exactly."""
 

@@ -12,7 +12,7 @@ from outlive.tools.files.path_patterns import PathPattern, split_fixed
 from outlive.tools.files.workspace import files_below
 from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolError, ToolOutcome
 
-MAX_MATCHES = 200
+MAX_MATCHES = 200  # the newest ones; a model narrows the pattern for others
 
 
 class GlobInput(Struct, frozen=True, forbid_unknown_fields=True):

@@ -24,9 +24,9 @@ from outlive.tools.processes.programs import find_program
 from outlive.tools.processes.watchdog import WATCHDOG
 from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolError, ToolOutcome
 
-DEFAULT_MATCHES = 100
-TIMEOUT_SECONDS = 30.0
-MAX_LINE_CHARS = 300
+DEFAULT_MATCHES = 100  # a model can ask for more
+TIMEOUT_SECONDS = 30.0  # a model waits; a narrower search is the answer to a slow one
+MAX_LINE_CHARS = 300  # minified files have lines of megabytes
 SECRET_MARGIN_BYTES = 4_096
 """Bytes on both sides of the shown part of a long line that are scanned for secrets crossing its ends."""
 MAX_ANSWER_CHARS = 100_000

@@ -22,7 +22,7 @@ from outlive.tools.files.open_files import (
 )
 from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
-DEFAULT_LINES = 2000
+DEFAULT_LINES = 2000  # most source files are shown whole
 MAX_LINE_CHARS = 2000
 """Characters that are shown of a line."""
 MAX_ANSWER_CHARS = 256 * 1024

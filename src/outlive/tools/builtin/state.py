@@ -11,7 +11,7 @@ from outlive.sentences import outside_tags
 from outlive.state import WorkingState, made_way
 from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolError, ToolOutcome
 
-MAX_STEPS = 50
+MAX_STEPS = 50  # of a plan: it is in every state block; details are tasks
 MAX_TEXT_CHARS = 2000
 """Characters of one text of the plan."""
 MAX_PLAN_CHARS = 10_000

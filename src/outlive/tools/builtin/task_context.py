@@ -8,9 +8,10 @@ from datetime import timedelta
 
 from outlive.errors import LeaseError, StoreError, UnknownTask
 from outlive.events import OpenTask, TasksSeen
+from outlive.printable import some
 from outlive.stores.tasks.protocol import TaskQuery, TaskReader
 from outlive.stores.tasks.records import Task
-from outlive.tasks.refs import Ref, parse_id, some
+from outlive.tasks.refs import Ref, parse_id
 from outlive.tools.protocol import ToolContext, ToolError
 
 LEASE_DURATION = timedelta(hours=1)
@@ -18,7 +19,7 @@ RENEW_SECONDS = 600.0
 """Seconds between two renewals of claims."""
 MAX_OPEN_SHOWN = 36
 """Open tasks in the state block."""
-MAX_READY_SHOWN = 12
+MAX_READY_SHOWN = 12  # in the state block; `task_list` shows all
 MAX_COMPLETED_KEPT = 200
 """Completed tasks that are kept in mind."""
 

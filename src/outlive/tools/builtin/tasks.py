@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from outlive.errors import OutliveError
+from outlive.printable import some
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import Status, Task
 from outlive.tasks import rules
@@ -13,7 +14,7 @@ from outlive.tasks.drawing.marks import MARKS, words
 from outlive.tasks.graph import Completion, TaskGraph
 from outlive.tasks.listing import DEFAULT_BUDGET_TOKENS, fits, listing
 from outlive.tasks.queries import OPEN_TASKS
-from outlive.tasks.refs import Ref, some
+from outlive.tasks.refs import Ref
 from outlive.tools.builtin.task_context import (
     LEASE_DURATION,
     claim,
@@ -26,8 +27,8 @@ from outlive.tools.builtin.task_context import (
 )
 from outlive.tools.protocol import SHORT_RESULT_CHARS, Effect, Input, Tool, ToolContext, ToolError, ToolOutcome
 
-MAX_KEY_CHARS = 60
-MAX_BUDGET_TOKENS = 50_000
+MAX_KEY_CHARS = 60  # a key is a short name for a task within a session
+MAX_BUDGET_TOKENS = 50_000  # of one list, however large a window is
 TaskRef = Annotated[Ref, Meta(description="Its id, key or exact subject.")]
 _FOR_MODELS = {
     "unknown_task": "task_list with all",

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from outlive.tools.protocol import SHORT_RESULT_CHARS, Tool, ToolContext, ToolError, ToolOutcome
 
-MAX_FOCUS_CHARS = 500
+MAX_FOCUS_CHARS = 500  # it goes into the request for the summary
 
 
 class CompactInput(Struct, frozen=True, forbid_unknown_fields=True):

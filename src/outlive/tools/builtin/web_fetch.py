@@ -16,7 +16,7 @@ from outlive.tools.web.robots import Robots
 
 WEB_KEY, HOSTS_KEY = "web_robots", "web_hosts"
 """Keys of `ToolContext.extras`: what sites ask of robots, and private hosts that the user allowed by name."""
-MAX_TEXT_CHARS = 400_000
+MAX_TEXT_CHARS = 400_000  # of what is left of a page; the model is told that there is more
 _TEXTS = ("json", "xml", "javascript", "ecmascript", "yaml", "toml", "x-sh", "sql", "x-www-form-urlencoded")
 
 

@@ -5,7 +5,6 @@ A file is restored only if it still is as the session left it: what others chang
 
 import hashlib
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -14,6 +13,7 @@ from msgspec import Struct
 
 from outlive.events import UNREAD, ChangedFile, FilesChanged
 from outlive.tools.errors import ToolError
+from outlive.tools.files.replacing import replacing
 from outlive.tools.permissions.fence import Fence
 
 MAX_RESTORED_BYTES = 64 * 2**20
@@ -108,23 +108,11 @@ def _present(fence: Fence, step: _Step) -> tuple[bytes | None, int]:
 
 
 def _write(fence: Fence, step: _Step, data: bytes) -> None:
-    folder, name = fence.open_folder(step.path, make=True)
-    scratch = f".outlive-{os.getpid()}-{secrets.token_hex(6)}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        try:
-            with os.fdopen(os.open(scratch, flags, 0o600, dir_fd=folder), "wb") as file:
-                file.write(data)
-                os.fchmod(file.fileno(), step.mode & 0o777 or 0o644)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(scratch, name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(scratch, dir_fd=folder)
-            raise
-    finally:
-        os.close(folder)
+    with replacing(fence, step.path, make=True, mode=0o600) as (file, _, _):
+        file.write(data)
+        os.fchmod(file.fileno(), step.mode & 0o777 or 0o644)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _delete(fence: Fence, step: _Step) -> None:

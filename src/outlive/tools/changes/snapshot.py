@@ -25,8 +25,8 @@ from outlive.tools.permissions.fence import DOTENV
 
 MAX_FILES = 20_000
 """A workspace with more files is not compared; only the files that edits name are recorded."""
-MAX_FILE_BYTES = 2**20
-MAX_CACHE_BYTES = 256 * 2**20
+MAX_FILE_BYTES = 2**20  # larger files are seen to change, but not restored
+MAX_CACHE_BYTES = 256 * 2**20  # of contents that are kept; later ones are not, and cannot be restored
 SETTLED_AFTER_NS = 2 * 10**9
 """A file written more recently than this may change again with the same timestamps."""
 UNUSED_SECONDS = 24 * 3600.0

@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from outlive.tools.files.open_files import MAX_HASHED_BYTES, digest_of, open_existing, size_text
+from outlive.tools.files.replacing import replacing
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.processes.process_table import exists
 from outlive.tools.protocol import ToolContext, ToolError
@@ -63,25 +63,13 @@ def refuse_unseen(context: ToolContext, before: Before) -> None:
 
 def save(context: ToolContext, before: Before, raw: bytes) -> None:
     """Replace the file by `raw` atomically, keeping its mode."""
-    folder, name = context.fence.open_folder(before.path, make=not before.exists)
-    scratch = f".outlive-{os.getpid()}-{secrets.token_hex(6)}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        try:
-            with os.fdopen(os.open(scratch, flags, 0o666, dir_fd=folder), "wb") as file:
-                _copy_owner_and_mode(file.fileno(), before.state)
-                file.write(raw)
-                file.flush()
-                os.fsync(file.fileno())
-                state = os.fstat(file.fileno())
-            _refuse_replaced(before, name, folder)
-            os.replace(scratch, name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(scratch, dir_fd=folder)
-            raise
-    finally:
-        os.close(folder)
+    with replacing(context.fence, before.path, make=not before.exists) as (file, name, folder):
+        _copy_owner_and_mode(file.fileno(), before.state)
+        file.write(raw)
+        file.flush()
+        os.fsync(file.fileno())
+        state = os.fstat(file.fileno())
+        _refuse_replaced(before, name, folder)
     context.read_tracker.note(before.real, state, digest_of(raw))
 
 

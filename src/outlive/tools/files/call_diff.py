@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from outlive.messages import ToolCall
 from outlive.tools.files.diff import changed_lines
 
-CONTEXT_LINES = 2
+CONTEXT_LINES = 2  # around a change: enough to place it on a small screen
 _OLD_TEXT_KEYS = ("old_text", "old_string", "old_str")
 _NEW_TEXT_KEYS = ("new_text", "new_string", "new_str")
 _HUNK = re.compile(r"@@ |--- |\+\+\+ ")

@@ -18,9 +18,9 @@ MAX_LINE_CHARS = 300
 """Characters of a line that are compared and shown."""
 MAX_CANDIDATES = 12
 """Places that are compared completely."""
-MAX_PLACES_SHOWN = 3
-MAX_LINES_SHOWN = 12
-MIN_SIMILARITY = 0.5
+MAX_PLACES_SHOWN = 3  # in an error: a model needs the right one, and pays for the others
+MAX_LINES_SHOWN = 12  # of each place
+MIN_SIMILARITY = 0.5  # of a line, or its place is not even compared
 _NUMBERED = re.compile(r"^[ ]{0,12}\d{1,9}\t", re.MULTILINE)
 Grams = Counter[str]
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from outlive.printable import encodable
 
-MAX_LINES = 400
+MAX_LINES = 400  # shown to a user who decides; the rest is counted
 MAX_COMPARISONS = 2_000_000
 """Line comparisons, after which the change is shown as one block."""
 

@@ -14,10 +14,10 @@ from outlive.tools.protocol import ToolContext, ToolError
 
 MAX_HASHED_BYTES = 32 * 2**20
 """Bytes; larger files are identified by size and time only, and cannot be edited."""
-PEEK_BYTES = 8192
+PEEK_BYTES = 8192  # a NUL byte within them makes a file binary; git looks at about as many
 NEAR, COMPARED = 5, 500
 """Files that an error suggests, and those that it compares."""
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 20  # of a read, so that a large file is hashed without being in memory
 _SPECIAL_FILES = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",

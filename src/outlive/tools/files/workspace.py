@@ -12,7 +12,7 @@ from outlive.config.git import git_folders, read_or_nothing
 from outlive.tools.files.ignore import MAX_FILE_BYTES, IgnoreRules
 from outlive.tools.permissions.fence import HARNESS_PATHS
 
-MAX_FILES = 200_000
+MAX_FILES = 200_000  # the listing says that it was cut
 MAX_WORK = 40_000_000
 """Bytes of names times the ignore files that apply (a very long file counts more)."""
 IGNORE_FILE_WORK = 500

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
-MAX_STEPS = 20_000
+MAX_STEPS = 20_000  # checks of one call: a schema from outside can be deeply recursive; then the server judges
 LEFT_TO_THE_SERVER = {
     *("pattern", "patternProperties", "propertyNames", "unevaluatedProperties", "unevaluatedItems"),
     *("format", "uniqueItems", "multipleOf"),
 }
 """A pattern may take for ever; the others can be costly or wrong."""
-MAX_MESSAGE_CHARS = 300
+MAX_MESSAGE_CHARS = 300  # it may quote the arguments
 
 
 def mistake_in(arguments: dict[str, Any], schema: dict[str, Any]) -> str:

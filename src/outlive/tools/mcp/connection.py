@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_SECONDS = 60.0
 """Until a server has told its tools: `npx` may have to fetch it first."""
-LIST_TIMEOUT_SECONDS = 10.0
-CLOSE_TIMEOUT_SECONDS = 5.0
+LIST_TIMEOUT_SECONDS = 10.0  # after a call that was too slow, to tell a slow tool from a dead server
+CLOSE_TIMEOUT_SECONDS = 5.0  # then it is cancelled: a session's end must not hang
 MAX_STARTS, STARTS_WITHIN = 3, 600.0
 """How often a server is started within so many seconds."""
 MAX_TOOLS, MAX_PAGES, MAX_LIST_BYTES = 2_000, 50, 8 * 2**20
-MAX_MESSAGE_CHARS = 400
+MAX_MESSAGE_CHARS = 400  # of an error, or of the end of what a server printed
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 ServerState = Literal["not started", "starting", "ready", "ended", "failed"]

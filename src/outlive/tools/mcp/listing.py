@@ -12,11 +12,11 @@ from outlive.tools.mcp.results import untrusted_text
 
 MAX_SHOWN_IN_FULL = 5
 """Tools of a search that are shown with their schemas."""
-MAX_LINES = 200
-MAX_LINE_CHARS = 120
-MAX_DESCRIPTION_CHARS = 2_000
-MAX_SCHEMA_CHARS = 8_000
-MAX_INSTRUCTIONS_CHARS = 2_000
+MAX_LINES = 200  # tools of a server that are listed by name; others are found by search
+MAX_LINE_CHARS = 120  # of such a line
+MAX_DESCRIPTION_CHARS = 2_000  # texts of a server are paid for by the user; this one and the following are cut
+MAX_SCHEMA_CHARS = 8_000  # of a tool's arguments
+MAX_INSTRUCTIONS_CHARS = 2_000  # of a server
 MAX_LISTING_CHARS = 60_000
 """Characters of all tools that are not deferred."""
 _WORDS = re.compile(r"[^\W_]+")

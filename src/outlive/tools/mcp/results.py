@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 MAX_TEXT_CHARS = 1_000_000
 """Characters; what is longer than fits a request is spooled, like any result."""
-MAX_IMAGES = 8
-MAX_BLOCKS = 1_000
-MAX_NAME_CHARS = 300
+MAX_IMAGES = 8  # an image costs a thousand tokens or more
+MAX_BLOCKS = 1_000  # the rest is counted
+MAX_NAME_CHARS = 300  # of a resource
 
 
 def untrusted_text(server: str, text: str) -> str:

@@ -35,7 +35,7 @@ MAX_STDERR_BYTES = 4_000
 """Bytes that are kept of the end of standard error."""
 GRACE_SECONDS = 1.0
 """Seconds that a server has to end after its input was closed, and again after SIGTERM."""
-CONNECT_TIMEOUT_SECONDS = 10.0
+CONNECT_TIMEOUT_SECONDS = 10.0  # also what a read may take longer than a call: that one is to time out first
 INHERITED_VARIABLES = (
     "HOME",
     "LANG",

@@ -9,8 +9,8 @@ from pathlib import Path
 from outlive.config.home import keep, project_folder, remember_project
 from outlive.regular import read_regular
 
-MAX_FILE_BYTES = 64 * 1024
-MAX_FOLDERS = 50
+MAX_FILE_BYTES = 64 * 1024  # a larger one is not ours: no folder is added
+MAX_FOLDERS = 50  # of a session; the oldest are forgotten
 
 
 def remember_folder(project: Path, session: str, folder: Path) -> None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from outlive.config import Workspace, home
+from outlive.config.home import MAX_NAME_BYTES
 from outlive.regular import real_path
 from outlive.stores.locations import MEMORY, OUTPUTS, TRANSCRIPTS, files_of
 from outlive.tools.errors import ToolError
@@ -19,8 +20,7 @@ TASKS, DOTENV = ".tasks", ".env"
 HARNESS_PATHS = (TRANSCRIPTS, TASKS, MEMORY, OUTPUTS, ".outlive", "outlive.toml")
 """Files of outlive in a workspace: log, state, the user's rules and hooks. Only their own tools change them."""
 
-MAX_PATH_BYTES = 4096
-MAX_NAME_BYTES = 255
+MAX_PATH_BYTES = 4096  # PATH_MAX of Linux
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

@@ -7,20 +7,20 @@ sanitizers): a command can only trace processes in the same sandbox, under the s
 
 import errno
 import os
+import stat
 import struct
 from dataclasses import dataclass
 
-_SETUID_BIT = 0o4000
 _CREATE_FLAGS = os.O_CREAT | 0o20000000  # O_TMPFILE without O_DIRECTORY
 _NAMESPACE_FLAGS = 0x7E020000  # CLONE_NEWUSER, NEWNS, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWCGROUP
-_CLONE_NEWTIME = 0x80
+_CLONE_NEWTIME = 0x80  # only of unshare; in clone the bit is a part of the exit signal
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _JUMP, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x05, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-_X32_BIT = 0x40000000
+_X32_BIT = 0x40000000  # in the numbers of calls with 32-bit pointers
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ RULES: tuple[Rule, ...] = (
     ("socket", (Test(0, values=(_NETLINK,)), Test(2, values=(0,), among=False)), errno.EAFNOSUPPORT),
     ("socketpair", (Test(0, values=(_UNIX,), among=False),), errno.EAFNOSUPPORT),
     # no setuid programs
-    *((name, (Test(1, bits=_SETUID_BIT),), errno.EPERM) for name in ("chmod", "fchmod", "mknod", "creat")),
-    *((name, (Test(2, bits=_SETUID_BIT),), errno.EPERM) for name in ("fchmodat", "fchmodat2", "mknodat")),
-    ("open", (Test(1, bits=_CREATE_FLAGS), Test(2, bits=_SETUID_BIT)), errno.EPERM),
-    ("openat", (Test(2, bits=_CREATE_FLAGS), Test(3, bits=_SETUID_BIT)), errno.EPERM),
+    *((name, (Test(1, bits=stat.S_ISUID),), errno.EPERM) for name in ("chmod", "fchmod", "mknod", "creat")),
+    *((name, (Test(2, bits=stat.S_ISUID),), errno.EPERM) for name in ("fchmodat", "fchmodat2", "mknodat")),
+    ("open", (Test(1, bits=_CREATE_FLAGS), Test(2, bits=stat.S_ISUID)), errno.EPERM),
+    ("openat", (Test(2, bits=_CREATE_FLAGS), Test(3, bits=stat.S_ISUID)), errno.EPERM),
 )
 
 _SAME_EVERYWHERE = {

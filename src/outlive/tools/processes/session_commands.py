@@ -51,11 +51,6 @@ class Processes:
             )
         return command
 
-    @property
-    def background(self) -> dict[str, RunningCommand | Orphan]:
-        """All commands with a handle, running or not."""
-        return dict(self._handles)
-
     def close(self) -> None:
         """End everything that still runs."""
         ending = [Thread(target=command.end) for command in self._running if command.running or command.left_behind]

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from outlive.tools.errors import ToolError
 
-MAX_URL_CHARS = 2_000
+MAX_URL_CHARS = 2_000  # longer ones mostly carry data, which is not to leave this machine unseen
 PORTS = {"http": 80, "https": 443}
 _NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
 

@@ -15,11 +15,11 @@ from outlive.tools.errors import ToolError
 from outlive.tools.web.addresses import PageAddress, checked_addresses, target
 
 AGENT = "outlive"
-MAX_BYTES = 2_000_000
-MAX_REDIRECTS = 5
+MAX_BYTES = 2_000_000  # of a page; the rest is not read
+MAX_REDIRECTS = 5  # more are a loop
 SECONDS = 30.0
 """Seconds for a page with its redirects and the rules for robots."""
-CHUNK_BYTES = 65_536
+CHUNK_BYTES = 65_536  # of a read; the time limit is checked between two
 REDIRECTS = (301, 302, 303, 307, 308)
 HEADERS = {
     "user-agent": AGENT,

@@ -10,7 +10,7 @@ BLOCKS = frozenset(
     "section table tbody td tfoot th thead tr ul".split()
 )
 HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
-MAX_HREF_CHARS = 500
+MAX_HREF_CHARS = 500  # longer addresses are tracking data
 _NAME = re.compile(r"/?([A-Za-z][A-Za-z0-9-]{0,40})")
 _HREF = re.compile(
     r"""\shref\s{0,8}=\s{0,8}(?:"([^"]{0,2000})"|'([^']{0,2000})'|([^\s>"']{1,2000}))""", re.IGNORECASE

@@ -6,8 +6,8 @@ from outlive.tools.errors import ToolError
 from outlive.tools.web.addresses import PageAddress, target
 from outlive.tools.web.fetch import AGENT, Fetcher
 
-MAX_LINES = 5_000
-MAX_LINE_CHARS = 1_000
+MAX_LINES = 5_000  # the file is a stranger's, and the parser compares each rule
+MAX_LINE_CHARS = 1_000  # of a rule
 
 
 class Robots:

@@ -31,7 +31,7 @@ from outlive.web.learn.worker import FINISH
 WORKERS = ("ada", "bob")
 START_SECONDS = 30.0
 """After which a worker that has claimed nothing is ended."""
-HISTORY = 14
+HISTORY = 14  # newest steps; the page has room for these
 WORKER = "worker"
 """Code of what a worker refuses."""
 EVERYTHING = TaskQuery(sort="id")

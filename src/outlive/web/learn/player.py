@@ -23,7 +23,7 @@ from outlive.stores.tasks.protocol import TaskQuery
 from outlive.tasks.graph import TaskGraph
 from outlive.web.learn import recording
 
-SECONDS_A_STEP = 5.0
+SECONDS_A_STEP = 5.0  # of the recorded clock, at each look, so that times in the log look real
 BEGAN = 1_790_000_000.0
 """The clock of the recording. A fixed one, so that a session is the same each time it is played."""
 EVERYTHING = TaskQuery(sort="id")

@@ -19,7 +19,7 @@ from outlive.web.learn.graph import GraphLesson
 from outlive.web.learn.quiz.quiz import Quiz
 from outlive.web.learn.survival import SurvivalLesson
 
-MOST_VISITORS = 24
+MOST_VISITORS = 24  # each has stores and workers of its own
 LONGEST_IDLE = 3 * 3600.0
 """Seconds after which a folder is removed, when another visitor comes."""
 PREFIX = "outlive-learn-"

@@ -13,7 +13,7 @@ from outlive.stores import open_stores
 from outlive.tasks.graph import TaskGraph
 
 LEASE = timedelta(seconds=8)
-HEARTBEAT_SECONDS = 2.0
+HEARTBEAT_SECONDS = 2.0  # four in a lease, so that a slow one does not lose it
 FINISH = b"finish\n"
 
 

@@ -12,7 +12,7 @@ from outlive.stores.memories.records import Memory
 from outlive.web.excerpt import Excerpt, excerpt, line
 from outlive.web.memory.rows import MemoryListing, MemoryRow
 
-MOST_NEIGHBOURS = 100
+MOST_NEIGHBOURS = 100  # rows of related memories; a page is read, not scrolled for ever
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from outlive.web.excerpt import line
 SESSIONS = 20
 """The newest sessions are looked through for what they did not remember."""
 NOT_REMEMBERED = "not remembered"
-MOST = 200
+MOST = 200  # of findings, and of refusals, newest first
 COMMANDS = {
     "blocked_memory": "outlive memory confirm NAME",
     "repair_memories": "outlive memory doctor --repair",

@@ -14,9 +14,9 @@ from outlive.web.memory.rows import MemoryListing
 from outlive.web.memory.steps import step_diff, steps
 from outlive.web.workspaces import ServedWorkspace, Workspaces
 
-PAGE = 100
-MOST_FOUND = 50
-LONGEST_QUERY = 2_000
+PAGE = 100  # rows of one answer
+MOST_FOUND = 50  # search results are ranked: further ones are noise
+LONGEST_QUERY = 2_000  # the rest is cut: each word costs a search
 BASE = "/api/w/{workspace}/memory"
 ONE = BASE + "/{scope}/{slug}"
 

@@ -15,7 +15,7 @@ from outlive.web.excerpt import line
 
 State = Literal["used", "blocked", "superseded", "forgotten"]
 """used: may be shown to a model; blocked: stored, and not shown to one; superseded: another has its place."""
-LONGEST_DESCRIPTION = 300
+LONGEST_DESCRIPTION = 300  # of a row; the memory's own page has all of it
 
 
 class MemoryRow(msgspec.Struct, frozen=True, kw_only=True):

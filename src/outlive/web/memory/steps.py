@@ -10,8 +10,8 @@ from outlive.web.excerpt import line
 
 MOST_NAMED = 20
 """Memories of one step that are named, or shown as diffs."""
-MOST_LINES = 400
-LONGEST_LINE = 2_000
+MOST_LINES = 400  # of a diff; the rest is counted
+LONGEST_LINE = 2_000  # a body may be one line
 
 
 class Touched(msgspec.Struct, frozen=True):

@@ -18,8 +18,8 @@ from outlive.stores.logs.protocol import LogStore
 from outlive.stores.logs.reading import full_log
 from outlive.web.api import HttpProblem
 
-LARGEST_UPLOAD = 64 * 1024 * 1024
-MOST_KEPT = 4
+LARGEST_UPLOAD = 64 * 1024 * 1024  # more is refused: a recording is held in memory
+MOST_KEPT = 4  # the least recently used goes
 DROPPED = "the file"
 """Stands for the temporary path in messages."""
 

@@ -18,12 +18,12 @@ from outlive.web.replay.recordings import Recordings, parsed, received, recorded
 from outlive.web.replay.runs import Played, ReplayRun, ReplayRuns
 from outlive.web.workspaces import ServedWorkspace, Workspaces
 
-LARGEST_WINDOW = 2_000_000
+LARGEST_WINDOW = 2_000_000  # above all models of today
 MOST_POINTS = 600
 """Turns of the curve that one answer holds."""
-MOST_PASSES = 300
-MOST_LEFT = 12
-MOST_MISSES = 100
+MOST_PASSES = 300  # listed; a small window in a long session has thousands
+MOST_LEFT = 12  # units of one pass, the first ones
+MOST_MISSES = 100  # of the cache, listed
 
 
 def replay_routes(workspaces: Workspaces, recordings: Recordings, runs: ReplayRuns) -> list[Route]:

@@ -17,8 +17,8 @@ from outlive.replay.report import Account, ReplayReport
 from outlive.web.api import HttpProblem
 from outlive.web.replay.survival import Survival, SurvivalCount
 
-MOST_WAITING = 3
-MOST_KEPT = 6
+MOST_WAITING = 3  # each replay takes a processor for seconds to minutes
+MOST_KEPT = 6  # results in memory; the oldest goes
 MOST_TURNS = 20_000
 """Model calls of one recording that are played; a longer one is refused."""
 Status = Literal["waiting", "running", "done", "cancelled", "failed"]

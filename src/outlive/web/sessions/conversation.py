@@ -1,7 +1,6 @@
 """The conversation of one session, indexed as its log grows: items by event, results by call, what was taken back."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 
 import msgspec
 
@@ -120,10 +119,6 @@ class ConversationIndex:
     def event(self, id: int) -> Event | None:
         at = bisect_left(self._ids, id)
         return self.events[at] if at < len(self._ids) and self._ids[at] == id else None
-
-    def after(self, id: int) -> Sequence[Event]:
-        """The events after one."""
-        return self.events[bisect_right(self._ids, id) :]
 
     def page(self, *, before: int = 0, after: int = 0, around: int = 0, limit: int) -> ItemPage:
         """Items before an event, after it, around it, or the newest."""

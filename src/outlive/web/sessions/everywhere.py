@@ -7,9 +7,7 @@ import msgspec
 from outlive.errors import OutliveError
 from outlive.printable import one_line
 from outlive.web.sessions.listing import ListedSession, list_sessions
-from outlive.web.workspaces import ServedWorkspace
-
-LONGEST_PROBLEM = 300
+from outlive.web.workspaces import MAX_PROBLEM_CHARS, ServedWorkspace
 
 
 class SessionOfWorkspace(msgspec.Struct, frozen=True):
@@ -31,7 +29,7 @@ def sessions_everywhere(
         try:
             page = list_sessions(workspace.stores.logs, workspace.summaries, words, 0, skip + limit)
         except OutliveError as error:
-            left_out.append(one_line(f"{workspace.name}: {error.message}", LONGEST_PROBLEM))
+            left_out.append(one_line(f"{workspace.name}: {error.message}", MAX_PROBLEM_CHARS))
             continue
         total += page.total
         incomplete |= page.incomplete

@@ -40,11 +40,11 @@ from outlive.web.receipt import receipt_facts
 from outlive.web.sessions.texts import CutText, cut, cut_middle
 
 CallStatus = Literal["waiting", "running", "done", "failed", "denied", "interrupted"]
-LABEL = 160
+LABEL = 160  # a line of the page
 MOST_CALLS = 100
 """Parts of one answer that are sent."""
-DIFF_LINES = 200
-DIFF_LINE = 400
+DIFF_LINES = 200  # of one call; the rest is counted
+DIFF_LINE = 400  # characters
 _SUBAGENT = re.compile(r"\[sub-agent (\S{1,300}?):? ")
 
 

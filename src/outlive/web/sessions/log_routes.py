@@ -1,6 +1,7 @@
 """The routes of one log: conversation, stream, window, passes, handles, the view at any request."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -33,8 +34,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def log_routes(workspaces: Workspaces, hub: Hub) -> list[Route]:
-    def locked(work: Answer) -> Endpoint:
-        """An endpoint that reads the log, which takes little time."""
+    def answering(work: Answer, *, replays: bool = False) -> Endpoint:
+        """An endpoint that reads the log; with `replays` it needs the engine; others may read the log meanwhile."""
 
         @route
         async def endpoint(request: Request) -> object:
@@ -42,21 +43,8 @@ def log_routes(workspaces: Workspaces, hub: Hub) -> list[Route]:
 
             def run() -> object:
                 with logs.open(session) as log:
-                    return work(log, request)
-
-            return await workspaces.run(run)
-
-        return endpoint
-
-    def replayed(work: Answer) -> Endpoint:
-        """An endpoint that needs the engine. Others may read the log meanwhile."""
-
-        @route
-        async def endpoint(request: Request) -> object:
-            logs, session = workspaces.of(request).session_logs, request.path_params["session"]
-
-            def run() -> object:
-                with logs.open(session) as log:
+                    if not replays:
+                        return work(log, request)
                     events = tuple(log.events)
                 with log.past.lock:
                     log.past.follow(events)
@@ -72,13 +60,14 @@ def log_routes(workspaces: Workspaces, hub: Hub) -> list[Route]:
         await workspaces.run(lambda: workspace.stores.logs.info(session))  # an unknown one is an error, not a stream
         return stream(session_messages(workspaces, hub, workspace, session, resumed_after(request)))
 
+    replayed = partial(answering, replays=True)
     base = "/api/w/{workspace}/sessions/{session}"
     return [
         Route(base + "/live", live),
-        Route(base + "/items", locked(_items)),
-        Route(base + "/text", locked(_text)),
-        Route(base + "/picture", locked(_picture)),
-        Route(base + "/window", locked(_window)),
+        Route(base + "/items", answering(_items)),
+        Route(base + "/text", answering(_text)),
+        Route(base + "/picture", answering(_picture)),
+        Route(base + "/window", answering(_window)),
         Route(base + "/view", replayed(view_answer)),
         Route(base + "/view/text", replayed(view_row_text)),
         Route(base + "/passes/{event:int}", replayed(pass_answer)),

@@ -13,13 +13,13 @@ from outlive.messages import Text, Thinking, ToolCall
 from outlive.printable import one_line
 from outlive.stores.logs.protocol import LogStore, SessionInfo
 from outlive.web.api import bad_request
+from outlive.web.sessions.summary import LONGEST_TITLE
 
-BUDGET_SECONDS = 1.5
-MOST_HITS = 40
-HITS_OF_SESSION = 5
-AROUND = 90
-LONGEST_QUERY = 200
-LONGEST_TITLE = 300
+BUDGET_SECONDS = 1.5  # then the page shows what there is, and the search goes on from there if asked to
+MOST_HITS = 40  # of one answer
+HITS_OF_SESSION = 5  # so that one long session does not fill the page
+AROUND = 90  # characters before a hit, and twice as many after
+LONGEST_QUERY = 200  # each log is searched for each word
 
 
 class LogHit(msgspec.Struct, frozen=True):

@@ -37,8 +37,8 @@ MOST_TAILS = 64
 """Logs that are held open to be read further."""
 MOST_KNOWN = 2_000
 """Sessions whose summaries are kept."""
-LONGEST_TITLE = 300
-LONGEST_ACTION = 140
+LONGEST_TITLE = 300  # also of a folder
+LONGEST_ACTION = 140  # a line of a list
 
 
 class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):

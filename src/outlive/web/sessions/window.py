@@ -34,7 +34,7 @@ BANDS = ("system", "digest", "user", "assistant", "calls", "results", "state")
 """From the bottom up."""
 _BAND_OF = {"tools": "system", "thinking": "assistant", "pictures": "user"}
 """Kinds of a receipt that have no band of their own."""
-LONGEST_REASON = 300
+LONGEST_REASON = 300  # a line of the page
 
 Sums = dict[str, float]
 

@@ -20,7 +20,7 @@ LONGEST_TEXT = 200_000
 """Characters of an answer that are kept for a browser that comes later; the end of it counts."""
 LONGEST_OUTPUT = 8_000
 """Characters of a running command's output."""
-MOST_OUTPUTS = 16
+MOST_OUTPUTS = 16  # of calls that run at a time; the oldest goes
 
 
 class Draft(Struct):

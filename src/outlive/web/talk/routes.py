@@ -15,7 +15,7 @@ from outlive.web.talk.shapes import part_of
 from outlive.web.talk.talks import Talks
 from outlive.web.workspaces import ServedWorkspace, Workspaces
 
-LONGEST_REASON = 2_000
+LONGEST_REASON = 2_000  # of a refusal: the model reads it
 FAMILIES = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chromium", "Safari/": "Safari"}
 """Browsers by what only they say of themselves; the first that fits."""
 _BROWSER = re.compile(r"[0-9a-z]{1,12}")

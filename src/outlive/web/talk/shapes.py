@@ -11,7 +11,7 @@ from outlive.web.talk.questions import OpenQuestion
 NARROW_TO_WIDE: tuple[PermissionMode, ...] = ("plan", "ask", "accept-edits", "bypass")
 LONGEST_SUBJECT = 20_000
 """Characters of a command that are sent with the question; the rest on request."""
-LONGEST_PREVIEW = 40_000
+LONGEST_PREVIEW = 40_000  # of a change that is asked about; the rest is sent on request
 PART = 200_000
 """Characters of one answer to a request for more."""
 

@@ -16,10 +16,10 @@ from outlive.web.workspaces import ServedWorkspace
 
 T = TypeVar("T")
 
-MOST_OPEN = 8
+MOST_OPEN = 8  # each has an agent with its connections and processes
 IDLE_SECONDS = 15 * 60.0
 """After this long without a run, a session is handed back, so that a terminal can have it."""
-SWEEP_SECONDS = 20.0
+SWEEP_SECONDS = 20.0  # a session may be idle this much longer than `IDLE_SECONDS`
 Key = tuple[str, str]
 """Workspace and session."""
 

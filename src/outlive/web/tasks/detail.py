@@ -12,7 +12,7 @@ from outlive.tasks.refs import Ref
 from outlive.tasks.shape import explored
 from outlive.web.excerpt import Excerpt, excerpt, line
 
-MOST_NEIGHBOURS = 200
+MOST_NEIGHBOURS = 200  # in each direction; the count is sent, too
 TEXTS = ("description", "result", "metadata")
 """Fields that may be long; their parts are sent on request."""
 

@@ -17,7 +17,7 @@ from outlive.web.workspaces import ServedWorkspace, Workspaces
 
 PAGE = 100
 """Tasks or changes of one answer, unless another number is asked for."""
-LONGEST_FILTER = 200
+LONGEST_FILTER = 200  # as long as a subject
 BASE = "/api/w/{workspace}/tasks"
 ONE = BASE + "/{task:int}"
 

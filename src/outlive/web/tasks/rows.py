@@ -13,7 +13,7 @@ from outlive.web.excerpt import line
 
 MOST_CHOICES = 100
 """Labels and owners that a filter offers."""
-MOST_LEFT_OUT = 20
+MOST_LEFT_OUT = 20  # damaged files; `outlive task doctor` names all
 COLUMNS: tuple[str, ...] = ("ready", "in_progress", "blocked", "done")
 
 

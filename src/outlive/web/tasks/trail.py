@@ -11,7 +11,7 @@ from outlive.tasks.graph import TaskGraph
 from outlive.tasks.refs import Ref
 from outlive.web.excerpt import line
 
-LONGEST_VALUE = 160
+LONGEST_VALUE = 160  # of a changed field; the task has the whole value
 UNTOLD = ("completedAt", "archivedAt", "task")
 """Fields that the name of the change says already."""
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from outlive.errors import LeaseError, OutliveError, StoreError, StoreUnavailable, UnknownTask
+from outlive.errors import ConfigError, LeaseError, OutliveError, StoreError, StoreUnavailable, UnknownTask
 from outlive.events import AssistantSaid
 from outlive.messages import call_label, tool_calls
 from outlive.models.errors import ModelUnavailable
@@ -28,15 +28,15 @@ from outlive.work.attempts.landing import MAX_REPORT_CHARS, land
 from outlive.work.attempts.opening import TaskAgent, open_agent
 from outlive.work.attempts.places import open_place
 from outlive.work.parts import WorkerParts, in_thread
-from outlive.work.repository.git import Fenced, GitError, GitUnreachable
+from outlive.work.repository.git import Fenced, GitError, GitUnreachable, WorkLost
 from outlive.work.repository.worktree import Worktree
 from outlive.work.shared.records import PERSON, TaskRun
 
 DEATHS_PER_FAILURE = 3
 """An attempt that died may have died with its machine, so it takes more of them to give up."""
-MAX_REASON_CHARS = 500
-MAX_ACTIVITY_CHARS = 120
-MAX_ENDING_CHARS = 300
+MAX_REASON_CHARS = 500  # of why a task is held; the question itself is kept whole
+MAX_ACTIVITY_CHARS = 120  # a line of `outlive fleet`
+MAX_ENDING_CHARS = 300  # of an earlier attempt, in the prompt of the next
 ANSWERED = {"question": "", "answer": "", "waits_for": (), "failed": 0, "died": 0}
 """What changes in the record once the agent has read an answer."""
 
@@ -150,13 +150,19 @@ class Attempt:
         """The worktree of the task's session: the one on this machine, else a new one with the stored files."""
         parts, held = self.parts, self.held
         session = earlier.session or new_session_id(time.time())
-        base = earlier.base or await in_thread(parts.repository.tip)
-        await held.update(session=session, base=base)
         new = parts.options.worktrees / f"task-{held.id}-{session}.{held.token}"
-        tree = await in_thread(
-            partial(open_place, parts.repository, parts.logs, earlier, new, session=session, base=base)
-        )
-        self._worktree = tree
+        try:
+            base = earlier.base or await in_thread(parts.repository.tip)
+            await held.update(session=session, base=base)
+            opening = partial(open_place, parts.repository, parts.logs, earlier, new, session=session, base=base)
+            self._worktree = tree = await in_thread(opening)
+        except GitUnreachable:
+            raise
+        except WorkLost as error:
+            await held.update(wip="", bundle="")
+            raise TaskWaits("work_lost", f"{error}. With your answer it begins again") from None
+        except (GitError, ConfigError) as error:  # whatever the task is, this checkout cannot begin it
+            raise AttemptStopped("checkout", str(error)) from None
         await held.update(worktree=str(tree.path))
         return tree
 

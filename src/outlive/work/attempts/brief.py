@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from outlive.stores.tasks.records import Task
 
-MAX_RESULT_CHARS = 4_000
-MAX_RESULTS_CHARS = 24_000
-MAX_CHECK_CHARS = 12_000
+MAX_RESULT_CHARS = 4_000  # of one task; models write longer reports
+MAX_RESULTS_CHARS = 24_000  # of all: the prompt of a task with many dependencies has to leave room for work
+MAX_CHECK_CHARS = 12_000  # the end of each output, where tools print what failed
 
 RULES = """\
 You work on this task alone, in a git worktree of your own; nobody watches and nobody answers while you work.

@@ -13,7 +13,7 @@ CHECKS = "checks"
 """The metadata of a task with commands of its own."""
 CHECK_LABEL = "check"
 """The entries of checks in the log of a session."""
-MAX_CHECKS = 20
+MAX_CHECKS = 20  # of a task: they come from its metadata, and each runs a command
 
 
 def checks_of(task: Task) -> list[str]:

@@ -12,7 +12,7 @@ from outlive.work.parts import in_thread
 from outlive.work.repository.git import InTheWay, Moved
 from outlive.work.repository.worktree import Worktree
 
-MAX_REPORT_CHARS = 8_000
+MAX_REPORT_CHARS = 8_000  # it becomes the task's result
 PAUSE_SECONDS = 0.5
 """Seconds between two looks at the queue, on average."""
 

@@ -1,4 +1,4 @@
-"""Opens the agent of a task: its session in its worktree, with what an agent of the fleet may do."""
+"""Opens the agent of a task: its session, in its worktree, with the tools and limits of the fleet."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -18,7 +18,8 @@ from outlive.origin import tagged
 from outlive.result import RunResult
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.work.attempts.held import HeldTask
-from outlive.work.attempts.keeping import KeptModel, WorkInProgress
+from outlive.work.attempts.keeping import KeepingHooks, WorkInProgress
+from outlive.work.attempts.model import AttemptModel
 from outlive.work.attempts.spending import SessionCosts
 from outlive.work.attempts.tools import WORKERS_ONLY, AskPerson, PartsGraph
 
@@ -32,12 +33,12 @@ class TaskAgent:
     person: AskPerson
     costs: SessionCosts
     is_new: bool
-    """Whether nothing was said in its session yet."""
+    """Whether its session is still empty."""
 
     async def say(self, words: str) -> RunResult:
-        """Run to the end of its turn; without words it goes on where it stopped.
+        """Run to the end of the turn; with empty `words`, continue where the last run stopped.
 
-        The words are no user's: the task may have been made by an agent, or have come with a folder.
+        The words do not count as the user's: an agent may have created the task, or it came with a cloned folder.
         """
         self.person.question = ""
         if not words:
@@ -56,18 +57,18 @@ class TaskAgent:
 
 
 def open_agent(held: HeldTask, keeping: WorkInProgress, root: Path) -> TaskAgent:
-    """Open it in the session of the task, which begins now or is taken over from whoever has it. Blocks."""
+    """Open the agent in the session of the task: a new one, or the existing one, taken over. Blocks."""
     parts, options, session = held.parts, held.parts.options, held.record.session
     ours = parts.workspace
     workspace = Workspace.read(
         root, store=ours.store_url, project=ours.project, linked=f"a worktree of {ours.project}"
     )
-    person = AskPerson(held)
+    person, costs = AskPerson(held), SessionCosts(held)
     deny = (*options.agent.deny, *WORKERS_ONLY)
     factory = AgentFactory(
         workspace,
         with_fields(options.agent, deny=deny),
-        model=KeptModel(parts.model, keeping),
+        model=AttemptModel(parts.model, keeping, costs),
         tools=[person],
         stores=parts.stores,
     )
@@ -83,11 +84,12 @@ def open_agent(held: HeldTask, keeping: WorkInProgress, root: Path) -> TaskAgent
         factory.close()
         raise
     runtime.watch(keeping.saw)
-    costs = SessionCosts(runtime.spending, held)
+    costs.spending = runtime.spending
     usual = runtime.parts.limits
 
     def limits(spending: Spending) -> Sequence[Limit]:
         return [*usual(spending), costs]
 
-    runtime.parts = replace(runtime.parts, limits=limits)
+    hooks = KeepingHooks(runtime.parts.hooks, keeping, runtime.parts.toolbox)
+    runtime.parts = replace(runtime.parts, limits=limits, hooks=hooks)
     return TaskAgent(runtime, factory, person, costs, is_new=not runtime.session.engine.history.units)

@@ -1,5 +1,6 @@
-"""One checkout: its target branch, where that is shared, and what all its worktrees have in common."""
+"""A checkout: its target branch, its remote, and the lock that all its worktrees share."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -10,6 +11,8 @@ from filelock import FileLock, Timeout
 from outlive.errors import ConfigError
 from outlive.work.repository.git import SECONDS, Git, GitError, refuse_old_git
 
+MAKING = "outlive is making it"
+"""The lock of a worktree that is not complete yet."""
 _NAMED = ("user.name", "user.email")
 
 
@@ -17,8 +20,8 @@ class Checkout:
     """Its methods block and may be called from any thread."""
 
     def __init__(self, project: Path, *, branch: str = "", remote: str | None = None) -> None:
-        """`branch` is where work lands, by default the branch that is checked out; `remote` is found in git's
-        settings, and empty for none. Raises ConfigError if work is impossible here."""
+        """`branch` is where work lands, by default the current one. `remote` comes from git's settings by default;
+        an empty string means none. Raises ConfigError if tasks cannot be worked on here."""
         refuse_old_git()
         self.project = project
         self.git = Git(project)
@@ -44,7 +47,7 @@ class Checkout:
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """The environment of a commit: the user's name where git knows it."""
+        """Environment variables of a commit: author and committer from git's settings, else outlive."""
         name, address = (self.git.attempt("config", key)[1] for key in _NAMED)
         name, address = name or "outlive", address or "outlive@localhost"
         return {
@@ -56,7 +59,7 @@ class Checkout:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other workers of this machine from changing what all worktrees share. Raises GitError."""
+        """Hold the lock for changes to what all worktrees share: refs and the list of worktrees. Raises GitError."""
         try:
             with FileLock(self.common / "outlive.lock", timeout=SECONDS):
                 yield
@@ -64,11 +67,12 @@ class Checkout:
             raise GitError(f"{self.common}: another worker has held its lock for {SECONDS:g} s") from None
 
     def tip(self) -> str:
-        """The newest commit of the target branch, where it is shared. Raises GitUnreachable."""
+        """The newest commit of the target branch, at the remote if there is one. Raises GitUnreachable."""
         if not self.remote:
             return self._local_tip()
         mine = f"refs/remotes/{self.remote}/{self.branch}"
         with self.alone():
+            self.clear()
             found = self.git("ls-remote", self.remote, self.target).split()
             if not found:
                 return self._local_tip()
@@ -76,10 +80,22 @@ class Checkout:
                 self.git("fetch", "--quiet", "--no-tags", self.remote, f"+{self.target}:{mine}")
         return self.git("rev-parse", mine)
 
-    def own_folder(self, place: Path) -> Path | None:
-        """What git keeps of the worktree at `place`, if it is this checkout or one of its worktrees.
+    def clear(self) -> None:
+        """Remove worktrees whose making was cut off: git fetches nothing while one is without a commit. Only while
+        `alone`."""
+        for lock in self.common.glob("worktrees/*/locked"):
+            with suppress(OSError):
+                if lock.read_text().strip() != MAKING:
+                    continue
+                pointer = lock.parent / (lock.parent / "gitdir").read_text().strip()
+                if pointer.is_file() and pointer.read_text().strip() == f"gitdir: {lock.parent}":
+                    shutil.rmtree(pointer.parent)
+            shutil.rmtree(lock.parent, ignore_errors=True)
 
-        It is found in the checkout: the `.git` in the worktree can be written by whoever works there.
+    def own_folder(self, place: Path) -> Path | None:
+        """The git directory of the worktree at `place`; None if it does not belong to this checkout.
+
+        Looked up from the checkout, because an agent can write the `.git` file of its worktree.
         """
         if place.resolve() == self.project.resolve():
             return Path(self.git("rev-parse", "--path-format=absolute", "--git-dir"))

@@ -4,6 +4,7 @@ GitError
 ├── GitUnreachable  the remote does not answer
 ├── Fenced          another machine has the session now
 ├── Moved           the target branch has moved on
+├── WorkLost        the work in progress of a session is neither here nor at a remote
 └── InTheWay        a change cannot land here before a person has looked
 """
 
@@ -19,7 +20,7 @@ from outlive.tools.processes.programs import find_program
 
 SECONDS = 300.0
 """How long one git command may take."""
-MAX_ERROR_CHARS = 2_000
+MAX_ERROR_CHARS = 2_000  # hooks of a repository may print anything
 _SAFE = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
@@ -55,6 +56,10 @@ class Fenced(GitError):
 
 
 class Moved(GitError):
+    pass
+
+
+class WorkLost(GitError):
     pass
 
 

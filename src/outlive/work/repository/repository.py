@@ -1,23 +1,11 @@
-"""The worktrees of a checkout: opened for a session, listed, and removed when everything in them is stored."""
+"""The worktrees of a checkout: opened for a session, and removed when everything in them is stored."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 from outlive.private import make_private
-from outlive.work.repository.checkout import Checkout
-from outlive.work.repository.git import GitError
+from outlive.work.repository.checkout import MAKING, Checkout
+from outlive.work.repository.git import WorkLost
 from outlive.work.repository.worktree import Worktree, kept_ref
-
-
-class WorktreeState(NamedTuple):
-    """A worktree in the folder of worktrees."""
-
-    path: Path
-    busy: bool
-    """Whether a worker of this machine has it open."""
-    head: str
-    changed: int
-    """Files that differ from HEAD."""
 
 
 class Repository(Checkout):
@@ -40,34 +28,27 @@ class Repository(Checkout):
         tree = Worktree(self, place, session)
         tree.occupy()
         try:
-            if place.is_dir() and self.own_folder(place):
-                return tree
-            stored = self._stored(session, wip, bundle)
             with self.alone():
-                self.git("worktree", "add", "--quiet", "--force", "--detach", str(place), stored or base)
-            if stored:
-                tree.git("reset", "--quiet", "--mixed", f"{stored}^")
+                self.clear()
+                if place.is_dir() and self.own_folder(place):
+                    return tree
+                stored = self._stored(session, wip, bundle)
+                locked = ("--lock", "--reason", MAKING)
+                self.git("worktree", "add", "--quiet", "--force", "--detach", *locked, str(place), stored or base)
+                if stored:
+                    tree.git("reset", "--quiet", "--mixed", f"{stored}^")
+                self.git("worktree", "unlock", str(place))
             return tree
         except BaseException:
             tree.leave()
             raise
-
-    def worktrees(self, folder: Path) -> list[WorktreeState]:
-        """The worktrees in this folder."""
-        found = []
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.is_dir() and self.own_folder(path):
-                tree = Worktree(self, path, "")
-                changed = tree.git("status", "--porcelain", "--no-renames").splitlines()
-                found.append(WorktreeState(path, tree.is_occupied(), tree.head, len(changed)))
-        return found
 
     def discard(self, place: Path, session: str) -> bool:
         """Remove a worktree of this checkout if everything in it is stored and no process has it open."""
         tree = Worktree(self, place, session)
         if place.resolve() == self.project.resolve():
             return False
-        if not self.own_folder(place) or tree.is_occupied() or not tree.is_stored():
+        if not self.own_folder(place) or tree.is_occupied() or not tree.settle():
             return False
         tree.remove_folder()
         return True
@@ -77,8 +58,7 @@ class Repository(Checkout):
         ref = kept_ref(session)
         if self.remote:
             if self.git("ls-remote", self.remote, ref):
-                with self.alone():
-                    self.git("fetch", "--quiet", "--no-tags", self.remote, f"+{ref}:{ref}")
+                self.git("fetch", "--quiet", "--no-tags", self.remote, f"+{ref}:{ref}")
                 return self.git("rev-parse", ref)
         elif not self._has(wip) and bundle is not None:
             path = self.common / f"outlive-{session}.bundle"
@@ -88,7 +68,7 @@ class Repository(Checkout):
             finally:
                 path.unlink()
         if wip and not self._has(wip):
-            raise GitError(f"the work in progress {wip} of session {session} is neither here nor at a remote")
+            raise WorkLost(f"the work in progress {wip} of session {session} is neither here nor at a remote")
         return wip
 
     def _has(self, commit: str) -> bool:

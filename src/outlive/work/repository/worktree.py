@@ -1,8 +1,8 @@
 """The worktree of a session: work in progress is stored as a commit under `refs/outlive/SESSION`, and lands as one
 commit on top of the target branch.
 
-Whoever takes a session over writes that ref first. Each later write names the value that it replaces, so a process
-that has lost the session can neither store nor land anything.
+A process that takes a session over writes that ref first. Each later write names the value that it replaces, so a
+process that has lost the session can neither store nor land anything.
 """
 
 import re
@@ -18,11 +18,13 @@ from outlive.work.repository.git import Fenced, Git, GitError, InTheWay, Moved, 
 
 _NOT_OURS_TO_COMMIT = tuple(f":(exclude,top){name}" for name in (".tasks", TRANSCRIPTS, MEMORY, OUTPUTS))
 _REMOVING = ".removing-"
+_LEFT = "refs/outlive/left"
+"""Where commits are kept that have not landed, by the name of the worktree that is gone."""
 _NOTHING = "0" * 40
 _REFUSED_LEASE = ("stale info", "cannot lock ref")
 _MOVED = ("non-fast-forward", "fetch first", "Not possible to fast-forward", "transaction failed", "failed to update")
 _MARKER = re.compile(rb"^<<<<<<< [0-9a-f]{40}", re.MULTILINE)
-_MAX_CONFLICT_BYTES = 4 * 2**20
+_MAX_CONFLICT_BYTES = 4 * 2**20  # larger files are not looked through for conflict markers
 
 
 def sweep(folder: Path) -> None:
@@ -82,7 +84,7 @@ class Worktree:
     # -- work in progress
 
     def take_over(self, label: str) -> str:
-        """Store everything as it is now, so that whoever had the session can store nothing more."""
+        """Store everything as it is now; a process that had the session before can no longer store anything."""
         if remote := self.repository.remote:
             self._stored = self.git("ls-remote", remote, self._ref).partition("\t")[0]
         else:
@@ -167,14 +169,18 @@ class Worktree:
             self._move_ref(commit)
             self._land_here(commit)
 
-    def is_stored(self) -> bool:
-        """Whether the files are as they were stored last, or as a commit of the target branch has them."""
-        tree, head = self._worktree_tree().split()
+    def settle(self) -> bool:
+        """Whether all of it is stored, now that commits which no branch has are kept under a ref of their own."""
+        files, head = self._worktree_tree().split()
         branches = (self.repository.target, f"refs/remotes/{self.repository.remote}/{self.repository.branch}")
         known = (self._ref, *branches)
-        if any(self.git.attempt("rev-parse", "-q", "--verify", f"{ref}^{{tree}}")[1] == tree for ref in known):
+        if any(self.git.attempt("rev-parse", "-q", "--verify", f"{ref}^{{tree}}")[1] == files for ref in known):
             return True
-        return tree == self.tree and any(self.git.ok("merge-base", "--is-ancestor", head, ref) for ref in branches)
+        if files != self.tree:
+            return False
+        if not any(self.git.ok("merge-base", "--is-ancestor", head, ref) for ref in branches):
+            self.git("update-ref", f"{_LEFT}/{self.path.name}", head)
+        return True
 
     def remove(self) -> None:
         """Remove the worktree, whose work has landed, and the ref of its session."""

@@ -13,7 +13,7 @@ from outlive.stores.tasks.records import Task
 from outlive.work.shared.records import MAX_ENDINGS, Ending, FleetDocument, TaskRun
 
 D = TypeVar("D", bound=FleetDocument)
-MAX_ENDING_CHARS = 2_000
+MAX_ENDING_CHARS = 2_000  # a run keeps several, in one document of the store
 ACTIVE = ("working", "checking", "landing")
 """Phases in which a worker is at it."""
 

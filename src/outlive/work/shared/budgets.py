@@ -1,5 +1,6 @@
-"""What the fleet has spent and what it may spend. Checked before each request, counted after it."""
+"""What the fleet has spent and what it may spend: counted and checked in one step before each request."""
 
+import threading
 from collections.abc import Collection
 from datetime import datetime
 
@@ -23,31 +24,42 @@ class TaskCosts:
         self._task = task
         self._labels = tuple(labels)
 
-    def count(self, dollars: float, requests: int) -> None:
-        """Count requests that were made."""
+    def count(self, dollars: float, requests: int = 0, *, expected: float = 0.0, on_task: float = 0.0) -> str:
+        """Count what was spent, and what is expected of the next request unless a budget is spent; says which."""
+        budgets = self._board.all(FleetBudget)
+        days = self._board.all(DailySpending) if budgets else {}
+        id, why = today(self._board.now()), ""
 
         def work(old: DailySpending | None, now: datetime) -> DailySpending:
-            day = old or DailySpending()
-            hour = f"{now:%H}"
-            return replace(
-                day,
-                dollars=day.dollars + dollars,
-                requests=day.requests + requests,
-                hours={**day.hours, hour: day.hours.get(hour, 0.0) + dollars},
-                labels={**day.labels, **{name: day.labels.get(name, 0.0) + dollars for name in self._labels}},
-            )
+            nonlocal why
+            day = self._plus(old or DailySpending(), now, dollars, requests)
+            why = self._reached(budgets, {**days, id: day}, id, on_task)
+            return day if why else self._plus(day, now, expected)
 
-        self._board.change(DailySpending, today(self._board.now()), work)
+        self._board.change(DailySpending, id, work)
+        return why
 
     def exceeded(self, on_task: float) -> str:
         """Why no more may be spent, after so many dollars on the task; else empty."""
-        budgets = self._board.all(FleetBudget)
-        if not budgets:
+        if not (budgets := self._board.all(FleetBudget)):
             return ""
-        days = self._board.all(DailySpending)
-        day = days.get(today(self._board.now()), DailySpending())
+        return self._reached(budgets, self._board.all(DailySpending), today(self._board.now()), on_task)
+
+    def _plus(self, day: DailySpending, now: datetime, dollars: float, requests: int = 0) -> DailySpending:
+        hour = f"{now:%H}"
+        return replace(
+            day,
+            dollars=day.dollars + dollars,
+            requests=day.requests + requests,
+            hours={**day.hours, hour: day.hours.get(hour, 0.0) + dollars},
+            labels={**day.labels, **{name: day.labels.get(name, 0.0) + dollars for name in self._labels}},
+        )
+
+    def _reached(
+        self, budgets: dict[str, FleetBudget], days: dict[str, DailySpending], id: str, on_task: float
+    ) -> str:
         spent = {
-            "day": day.dollars,
+            "day": days.get(id, DailySpending()).dollars,
             "total": sum(each.dollars for each in days.values()),
             "task": on_task,
             f"task:{self._task}": on_task,
@@ -65,6 +77,13 @@ class WorkerBudget:
     def __init__(self, dollars: float | None) -> None:
         self.dollars = dollars
         self.spent = 0.0
+        self._counting = threading.Lock()
+
+    def count(self, dollars: float) -> str:
+        """Count what was spent; returns why no more may be, else empty."""
+        with self._counting:
+            self.spent += dollars
+        return self.exceeded()
 
     def exceeded(self) -> str:
         if self.dollars is None or self.spent < self.dollars:

@@ -84,6 +84,8 @@ class TaskRun(FleetDocument, frozen=True, kw_only=True):
     answer: str = ""
     dollars: float = 0.0
     requests: int = 0
+    expected: float = 0.0
+    """Dollars that are counted as spent for requests without an answer yet."""
     activity: str = ""
     """What the agent did last, in a few words."""
 

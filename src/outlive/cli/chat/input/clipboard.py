@@ -8,7 +8,7 @@ from contextlib import suppress
 from outlive.errors import OutliveError
 from outlive.tools.files.images import MAX_IMAGE_BYTES
 
-SECONDS = 3.0
+SECONDS = 3.0  # a clipboard whose owner hangs must not block the input
 _TOOLS = (
     ("WAYLAND_DISPLAY", ("wl-paste", "--no-newline", "--type", "image/png")),
     ("DISPLAY", ("xclip", "-selection", "clipboard", "-target", "image/png", "-out")),

@@ -18,7 +18,7 @@ from outlive.stores.logs.protocol import SessionInfo
 from outlive.tools.custom_commands import CustomCommand
 from outlive.tools.permissions.asking import MODES
 
-MAX_COMPLETIONS = 40
+MAX_COMPLETIONS = 40  # a menu shows few at a time; typing on narrows it
 MAX_ENTRIES = 5000
 """Entries of a folder that are looked at."""
 

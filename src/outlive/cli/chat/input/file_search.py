@@ -7,7 +7,7 @@ from pathlib import Path
 
 from outlive.tools.files.workspace import files_below
 
-MAX_FILES_SCANNED = 5000
+MAX_FILES_SCANNED = 5000  # so that completion keeps up with typing; a larger project is searched in part
 KEPT_SECONDS = 10.0
 """Seconds for which a listing of the project is used again."""
 _SKIPPED = {"node_modules", "__pycache__", "venv", "dist", "build", "target"}

@@ -15,7 +15,7 @@ from outlive.secrets import mask
 
 MAX_ENTRY_CHARS = 100_000
 """Characters of one entry; longer ones are kept for this session only."""
-MAX_ENTRIES = 2000
+MAX_ENTRIES = 2000  # newest ones; older ones stay in the file
 MAX_BYTES_READ = 4 * MIB
 """Bytes of the file that are read, from its end."""
 

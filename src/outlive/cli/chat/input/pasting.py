@@ -2,7 +2,7 @@
 
 from outlive.cli.chat.words import counted
 
-FOLDED_PASTE_CHARS = 2000
+FOLDED_PASTE_CHARS = 2000  # a longer paste is shown as one line, so that the question stays on the screen
 
 
 class Pastes:

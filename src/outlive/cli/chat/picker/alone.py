@@ -14,7 +14,7 @@ from outlive.cli.chat.preferences import Theme
 from outlive.cli.chat.render.output import SteadyOutput
 from outlive.cli.chat.render.themes import interface
 
-ESC_SECONDS = 0.1
+ESC_SECONDS = 0.1  # a lone Esc is told from a key sequence by what follows within this time
 
 
 async def pick_in_terminal(title: str, rows: Sequence[PickerRow], theme: Theme) -> PickerRow | None:

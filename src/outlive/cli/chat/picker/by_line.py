@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from outlive.cli.chat.picker.rows import PickerRow, RowSearch, shown_detail, shown_label
 
-MAX_LISTED = 20
+MAX_LISTED = 20  # a page; searching narrows it
 
 ReadLine = Callable[[], Awaitable[str | None]]
 """Reads one line of the user; None at the end of the input."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from outlive.printable import clean, one_line
 
-MAX_PREVIEW_CHARS = 4000
+MAX_PREVIEW_CHARS = 4000  # cleaned for each row that is selected, so bounded
 
 
 @dataclass(frozen=True, slots=True)

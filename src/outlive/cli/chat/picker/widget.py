@@ -18,7 +18,7 @@ from outlive.cli.chat.picker.rows import PickerRow, RowSearch, shown_detail, sho
 from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.words import cut
 
-MAX_ROWS = 10
+MAX_ROWS = 10  # leaves room for the transcript on a terminal of 24 rows; also the step of Page Up
 MAX_PREVIEW_LINES = 6
 """Lines of a preview that is under the list."""
 WIDE_COLUMNS = 100

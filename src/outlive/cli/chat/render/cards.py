@@ -15,11 +15,11 @@ from outlive.messages import COMMAND_KEYS, PATH_KEYS, ToolCall
 from outlive.printable import clean, clean_output, one_line
 from outlive.tools.files.call_diff import call_diff
 
-INDENT = 4
-MAX_DIFF_LINES = 16
-MAX_ERROR_LINES = 4
-MAX_OUTPUT_LINES = 3
-MAX_LIVE_LINES = 4
+INDENT = 4  # columns, so that results stand below their call
+MAX_DIFF_LINES = 16  # the rest with Ctrl+O, as for the following
+MAX_ERROR_LINES = 4  # what failed, the last ones of a command
+MAX_OUTPUT_LINES = 3  # the last ones, where tools print their verdict
+MAX_LIVE_LINES = 4  # of a running command, so that several fit below each other
 MIN_SHOWN_SECONDS = 0.95
 """Seconds; the duration of a faster call is not shown."""
 _KEYS = (

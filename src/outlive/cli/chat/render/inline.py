@@ -11,8 +11,8 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from outlive.cli.chat.render.output import reflows
 from outlive.cli.chat.words import cut
 
-MAX_MENU_ROWS = 8
-REDRAW_SECONDS = 0.04
+MAX_MENU_ROWS = 8  # as many as fit under the input on a terminal of 24 rows
+REDRAW_SECONDS = 0.04  # 25 drawings a second are as smooth as text can look
 """Minimum seconds between two redraws for what arrives."""
 
 

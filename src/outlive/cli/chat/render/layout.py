@@ -23,7 +23,7 @@ from outlive.cli.chat.question import Questions
 from outlive.cli.chat.render.inline import menu
 from outlive.cli.chat.render.paint import Painter
 
-MAX_INPUT_ROWS = 10
+MAX_INPUT_ROWS = 10  # longer input scrolls
 
 
 class Drawn(Protocol):

@@ -17,8 +17,8 @@ from outlive.tools.permissions.asking import PermissionQuestion
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 FRAME_SECONDS = 0.12
 """Seconds between two frames of the spinner."""
-MAX_QUEUED_SHOWN = 3
-MAX_CALLS_SHOWN = 4
+MAX_QUEUED_SHOWN = 3  # the rest is counted
+MAX_CALLS_SHOWN = 4  # of a batch that is still being written
 
 
 def lines(

@@ -8,7 +8,7 @@ from outlive.events import ToolFinished
 from outlive.messages import ToolCall
 from outlive.tools.files.call_diff import call_diff
 
-MAX_EDITS = 50
+MAX_EDITS = 50  # the newest edits; a check is usually run long before there are more
 
 
 @dataclass(slots=True)

@@ -47,11 +47,11 @@ from outlive.stream import (
 )
 from outlive.tools.permissions.asking import PermissionQuestion
 
-MAX_KEPT_RESULTS = 50
-MAX_KEPT_OUTPUT_CHARS = 8000
+MAX_KEPT_RESULTS = 50  # newest results, to be shown in full with Ctrl+O
+MAX_KEPT_OUTPUT_CHARS = 8000  # the end of thinking and of running output: only last lines are shown
 MAX_LIVE_BLOCK_LINES = 12
 """Lines of code or of a list that stay live until complete; longer ones are printed as they come."""
-MAX_USER_LINES = 12
+MAX_USER_LINES = 12  # of a message that is shown again; the user knows the rest
 MAX_INJECTED_COLUMNS = 200
 """Columns of a text in the user's turn that is not the user's."""
 _ATTACHED = re.compile(r"<(?:attached-[\w-]+|command(?:-\d+)?)>([^\n<]*)")

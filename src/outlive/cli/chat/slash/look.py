@@ -24,8 +24,8 @@ from outlive.stores.logs.reading import full_log
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.marks import mark, state
 
-MAX_LISTED = 30
-BAR_CELLS = 24
+MAX_LISTED = 30  # rows: about one screen
+BAR_CELLS = 24  # with the numbers beside it a line fits 80 columns
 KEYS = (
     ("Enter", "send; while the agent works, queue"),
     ("Alt+Enter, \\ Enter", "new line"),

@@ -12,7 +12,7 @@ from outlive.context.log.pieces import Piece
 
 CATCH_UP = 40
 """Pieces that waited and are read when a new one comes, so that no pass has to read all of them at once."""
-NEVER = 1 << 60
+NEVER = 1 << 60  # above any number of pieces
 REPORTING_TOOLS = ("task", "agent", "subagent", "sub_agent", "delegate")
 
 

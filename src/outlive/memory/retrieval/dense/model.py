@@ -11,7 +11,7 @@ import onnxruntime
 
 from outlive.memory.retrieval.dense.wordpiece import MARKER_TOKENS, token_numbers
 
-DIMENSIONS = 384
+DIMENSIONS = 384  # of all-MiniLM-L6-v2
 _PASSAGE = (126, 0)
 _QUERY = (42, 20)
 """Tokens from the beginning and from the end: an entry states its subject first, a prompt first or last."""

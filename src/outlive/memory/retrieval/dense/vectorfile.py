@@ -22,7 +22,7 @@ from outlive.regular import MIB, open_regular, read_regular
 MAX_FILE_BYTES = 1024 * MIB
 
 _HEADER = b"outlive vectors 1 minilm-l6-v2-int8\n"
-_DIGEST_BYTES = 16
+_DIGEST_BYTES = 16  # of the text; it is the key of a record
 _RECORD_BYTES = _DIGEST_BYTES + DIMENSIONS + 4
 _MAX_UNUSED_RECORDS = 1000
 """The file is not rewritten for fewer unused records."""

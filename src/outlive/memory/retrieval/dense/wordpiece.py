@@ -12,7 +12,7 @@ from importlib.resources import files
 UNKNOWN, START, END = 100, 101, 102
 MARKER_TOKENS = 2
 """The start and end markers of a text."""
-_MAX_WORD_CHARS = 100
+_MAX_WORD_CHARS = 100  # as in BERT's tokenizer: longer words are unknown
 _CONTROL = ("Cc", "Cf", "Co", "Cs")
 _CJK = re.compile(
     "([\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002b73f\U0002b740-\U0002b81f"

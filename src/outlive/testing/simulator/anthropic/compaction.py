@@ -9,7 +9,7 @@ from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.verdict import RuleBroken
 
 COMPACTION = "compaction"
-MAX_INSTRUCTIONS_CHARS = 16_384
+MAX_INSTRUCTIONS_CHARS = 16_384  # as the API
 FIELDS: dict[str, type | None] = {
     "cache_control": dict,
     "content": str,

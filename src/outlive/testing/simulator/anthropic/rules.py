@@ -47,7 +47,7 @@ CREATED: dict[str, type | None] = {
     "stream": bool,
 }
 SAMPLING: dict[str, type | None] = {"temperature": None, "top_p": None, "top_k": int}
-MAX_BREAKPOINTS = 4
+MAX_BREAKPOINTS = 4  # as the API
 
 
 class AnthropicRules:

@@ -8,8 +8,8 @@ from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.verdict import RuleBroken, is_schema
 
 NAME = re.compile(r"[a-zA-Z0-9_-]+")
-MAX_ID_CHARS = 40
-MAX_NAME_CHARS = 64
+MAX_ID_CHARS = 40  # as the API, also of the name below
+MAX_NAME_CHARS = 64  # of a tool
 CALLED = {
     str: "a string",
     int: "an integer",

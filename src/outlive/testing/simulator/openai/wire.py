@@ -9,7 +9,7 @@ from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.steps import Say, Think
 
 STOPS = {"end": "stop", "tools": "tool_calls", "length": "length", "refusal": "content_filter"}
-CREATED = 1_767_225_600
+CREATED = 1_767_225_600  # 2026-01-01: fixed, so that answers are the same each time
 WORDS = {
     401: "Incorrect API key provided. You can find your API key at https://platform.openai.com/account/api-keys.",
     429: "Rate limit reached for requests. Please try again later.",

@@ -15,7 +15,7 @@ from outlive.web.learn.quiz.session_experiments import PLACES, at_window
 from outlive.web.learn.survival import SurvivalLesson
 
 TOPIC = "From your own lesson"
-CHOICES = 4
+CHOICES = 4  # of a question: the right one and plausible wrong ones
 ASKED_ABOUT = ("todo", "decision", "detail")
 
 

@@ -10,8 +10,8 @@ from outlive.web.learn.quiz.bank import BANK
 from outlive.web.learn.quiz.question import QuizFinding, QuizQuestion
 from outlive.web.learn.survival import SurvivalLesson
 
-ROUND = 10
-MOST_OWN = 4
+ROUND = 10  # questions: a few minutes
+MOST_OWN = 4  # of them about the learner's own lesson; the others cover all topics
 
 
 @cache

@@ -21,7 +21,7 @@ WORDS = {
     "elsewhere": "in the log of the first session",
     "unsaid": "nowhere",
 }
-KEPT_WINDOWS = 32
+KEPT_WINDOWS = 32  # any number of window sizes can be asked for, and each plays the session
 
 
 @contextmanager

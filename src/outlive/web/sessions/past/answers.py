@@ -23,7 +23,7 @@ T = TypeVar("T")
 ROWS, MOST_ROWS = 100, 400
 MOST_LEFT = 1_000
 """Units that are named of those that left in a pass, the largest first."""
-MOST_CACHED = 8
+MOST_CACHED = 8  # answers; moving along the timeline asks for the same ones again
 
 
 def _cached(cache: "OrderedDict[int, object]", key: int, make: Callable[[], T]) -> T:

@@ -22,8 +22,8 @@ from outlive.printable import one_line
 
 MOST = 400
 """Lines that are explained."""
-MOST_NAMES = 12
-LONGEST = 400
+MOST_NAMES = 12  # of a line, highest score first
+LONGEST = 400  # characters of a line or name
 _HANDLES = re.compile(r"(?:@h\d+ )*(?:· )?(?:@h\d+ )*")
 _NOT_LINES = ("→ ", "User: ", "[")
 

@@ -14,7 +14,7 @@ from outlive.web.sessions.past.pairs import RowPair, paired
 from outlive.web.sessions.past.replay import ReaderEngine, ReplayedPast, prompt_of, view_rows
 from outlive.web.sessions.past.rows import MOST_HANDLES, ViewRow, row_of
 
-LABEL = 200
+LABEL = 200  # characters of what left
 STATE = "state"
 """Role of the newest state block."""
 

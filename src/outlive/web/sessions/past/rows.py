@@ -7,10 +7,10 @@ from outlive.context.tokens import estimate
 from outlive.printable import one_line
 from outlive.web.sessions.texts import CutText, cut_middle
 
-LABEL = 160
+LABEL = 160  # characters
 SHOWN = 900
 """Characters of a row that are sent; the rest on request."""
-MOST_HANDLES = 40
+MOST_HANDLES = 40  # of a row; a digest may stand for hundreds of pages
 
 
 class ViewRow(msgspec.Struct, frozen=True):

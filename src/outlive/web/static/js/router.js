@@ -1,5 +1,5 @@
 // Paths of the page: plain links, the browser's own back button.
-import { html, useEffect, useState } from "./html.js";
+import { html, useEffect, useLayoutEffect, useState } from "./html.js";
 
 const moved = new Set();
 
@@ -35,13 +35,35 @@ export function useQuery() {
   return [query, change];
 }
 
-export function Link({ to, children, ...rest }) {
-  const follow = (event) => {
-    if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    event.preventDefault();
-    navigate(to);
+// The thing that the address names and a panel shows beside the page: functions to open and close it (Esc does, too),
+// and one for the attributes of a link to it.
+export function useSelection(name, selected, change) {
+  const shown = () => new URLSearchParams(location.search).get(name);
+  const open = (value) => String(value) !== shown() && change({ [name]: value });
+  const close = () => shown() !== null && change({ [name]: null }); // a dialog may tell twice that it closes
+  useLayoutEffect(() => {
+    if (selected === null) return undefined;
+    const leave = (event) => event.key === "Escape" && !document.querySelector("dialog[open]") && close();
+    addEventListener("keydown", leave);
+    return () => removeEventListener("keydown", leave);
+  });
+  const link = (value) => {
+    const query = new URLSearchParams(location.search);
+    query.set(name, value);
+    return { href: `${location.pathname}?${query}`, onClick: (event) => follow(event, () => open(value)) };
   };
-  return html`<a href=${to} onClick=${follow} ...${rest}>${children}</a>`;
+  return { open, close, link };
+}
+
+// Follow a link within the page, unless the click is to open a tab or a menu.
+function follow(event, go) {
+  if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  go();
+}
+
+export function Link({ to, children, ...rest }) {
+  return html`<a href=${to} onClick=${(event) => follow(event, () => navigate(to))} ...${rest}>${children}</a>`;
 }
 
 // Matches "/w/:workspace/sessions/:session"; returns the named parts, or null.

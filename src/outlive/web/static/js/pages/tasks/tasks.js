@@ -1,6 +1,6 @@
 // Tasks: the graph, a board, a table, the history, and one task beside them.
-import { html, useLayoutEffect, useState } from "../../html.js";
-import { useQuery } from "../../router.js";
+import { html, useState } from "../../html.js";
+import { useQuery, useSelection } from "../../router.js";
 import { useMedia } from "../../ui/media.js";
 import { PageHead } from "../../ui/parts.js";
 import { Tabs } from "../../ui/tabs.js";
@@ -22,24 +22,7 @@ export function Tasks({ workspace, about }) {
   const usual = useMedia(NARROW) ? "table" : "graph"; // a graph needs room
   const view = VIEWS[values.view] ? values.view : usual;
   const selected = /^\d+$/.test(values.task ?? "") ? Number(values.task) : null;
-  const open = (task) => task !== shown() && go({ task });
-  const close = () => open(null);
-  useLayoutEffect(() => {
-    if (selected === null) return undefined;
-    const leave = (event) => event.key === "Escape" && !document.querySelector("dialog[open]") && close();
-    addEventListener("keydown", leave);
-    return () => removeEventListener("keydown", leave);
-  });
-
-  // The attributes of a link that opens a task beside the view.
-  const link = (task) => ({
-    href: addressOf(task),
-    onClick: (event) => {
-      if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-      event.preventDefault();
-      open(task);
-    },
-  });
+  const { open, close, link } = useSelection("task", selected, go);
   const View = SHOWN[view];
   return html`<div class="page tasks-page ${selected === null ? "" : "with-panel"}">
     <${PageHead} title="Tasks">
@@ -61,16 +44,4 @@ export function Tasks({ workspace, about }) {
       open(task.id);
     }} />`}
   </div>`;
-}
-
-// The task that the address names now; a dialog may tell twice that it closes.
-function shown() {
-  const task = new URLSearchParams(location.search).get("task");
-  return task === null ? null : Number(task);
-}
-
-function addressOf(task) {
-  const query = new URLSearchParams(location.search);
-  query.set("task", task);
-  return `${location.pathname}?${query}`;
 }
