@@ -1,7 +1,7 @@
 """What the harness costs: a turn, a prompt, a resume, a start.
 
 python -m bench.agent                  all of it, each part in a process of its own
-python -m bench.agent --only stack     one part: bare, stack, resume, wire, cold, outlast
+python -m bench.agent --only stack     one part: bare, stack, resume, wire, cold, terminal, outlast
 """
 
 import argparse
@@ -9,7 +9,7 @@ import subprocess
 import sys
 from importlib import import_module
 
-PARTS = ("bare", "stack", "resume", "wire", "cold", "outlast")
+PARTS = ("bare", "stack", "resume", "wire", "cold", "terminal", "outlast")
 
 
 def main() -> None:

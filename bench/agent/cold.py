@@ -29,6 +29,7 @@ STAGES = str(Path(__file__).with_name("stages.py"))
 def measure(_: int) -> None:
     with workspace(memories=20) as place:
         _first_request(place.root)
+        _processor(place.root)
         _commands(place.root)
     with workspace(memories=0) as place:
         _searches(place.root)
@@ -56,10 +57,43 @@ def _first_request(root: Path) -> None:
                 stages.setdefault(name, []).append(at - before)
                 before = at
     print("\n### A cold start: milliseconds to the first request of `outlive -p` (median)\n")
-    sdk = [_median(lambda: _run(["-c", "import anthropic"], root)) - _median(lambda: _run(["-c", "pass"], root))]
-    table = {"all": whole, **stages, "the SDK's import by itself": sdk}
+    table = {"all": whole, **stages}
     print("| " + " | ".join(table) + " |\n|" + " --- |" * len(table))
     print("| " + " | ".join(f"{1000 * statistics.median(taken):.0f}" for taken in table.values()) + " |", flush=True)
+
+
+def _processor(root: Path) -> None:
+    """The same as CPU time, user and system, which other work on the machine changes less, and what takes it."""
+    with Simulator(brain=lambda _: say("hello")) as server:
+        environment = {**os.environ, **server.env()}
+        ours = "import outlive.cli.app, outlive.cli.agent.headless, outlive.cli.agent.start"
+        runs = {
+            "python -c pass": ["-c", "pass"],
+            "import httpx2": ["-c", "import httpx2"],
+            "import openai": ["-c", "import openai"],
+            "our modules": ["-c", ours],
+            "outlive -p hi, Claude": ["-m", "outlive", "-p", "hi", "--model", MODEL],
+            "outlive -p hi, OpenAI": ["-m", "outlive", "-p", "hi", "--model", "openai:gpt-5"],
+        }
+        best: dict[str, float] = {}
+        for _ in range(TIMES):
+            for name, words in runs.items():
+                taken = _cpu(words, root, environment)
+                best[name] = min(taken, best.get(name, taken))
+    print(f"\n### The same: milliseconds of CPU (best of {TIMES}, alternating)\n")
+    print("| " + " | ".join(best) + " |\n|" + " --- |" * len(best))
+    print("| " + " | ".join(f"{1000 * taken:.0f}" for taken in best.values()) + " |", flush=True)
+
+
+def _cpu(words: Sequence[str], root: Path, environment: Mapping[str, str]) -> float:
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(
+        [sys.executable, *words], cwd=root, env=environment, stdin=quiet, stdout=quiet, stderr=quiet
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{words} failed")
+    return used.ru_utime + used.ru_stime
 
 
 def _commands(root: Path) -> None:

@@ -25,7 +25,7 @@ def main(model: str) -> None:
     from outlive.config import Workspace
 
     agent = AgentFactory(Workspace.find(), AgentOptions(model=model)).open()
-    mark("session, client and SDK")
+    mark("session")
     import asyncio
 
     asyncio.run(agent.ask("hello"))

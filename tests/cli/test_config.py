@@ -171,3 +171,23 @@ def test_the_page_about_settings_is_up_to_date() -> None:
 
 if __name__ == "__main__":
     PAGE.write_text(settings_page())
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("max_cost", "agent.max_cost"),
+        ("max-cost", "agent.max_cost"),
+        ("durability", "store.durability"),
+        ("stor.url", "store.url"),
+        ("agnt", "agent"),
+    ],
+)
+def test_a_name_without_its_section_is_told_where_it_is(outlive: Outlive, key: str, meant: str) -> None:
+    assert f"did you mean {meant}?" in outlive("config", key).err
+
+
+def test_a_setting_in_the_wrong_place_of_a_file_is_told_where_it_belongs(outlive: Outlive) -> None:
+    for text in ("max_cost = 2\n", "[terminal]\nmax_cost = 2\n"):
+        mine(outlive, text)
+        assert "max_cost is a setting of [agent]" in outlive("config").err

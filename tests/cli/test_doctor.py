@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from outlive.config.home import trust
 from outlive.testing import Simulator, say
+from outlive.tools.custom_commands import ProjectCommands
 from tests.cli.command import Outlive
 
 
@@ -73,3 +75,19 @@ def test_the_text_has_a_line_for_each_check(outlive: Outlive) -> None:
     shown = outlive("doctor", "--offline").out
     assert "✗ model" in shown
     assert "✓ tasks" in shown
+
+
+def test_commands_of_a_folder_wait_for_trust_under_their_own_name(outlive: Outlive) -> None:
+    folder = outlive.folder / ".claude" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "fix.md").write_text("Fix it.")
+    (outlive.folder / ".env").write_text("MODEL_ID=openai:tiny\n")
+    says = findings(outlive, "--offline")[1]["trust"]["says"]
+    assert "command /fix" in says
+    assert "MODEL_ID in .env" in says
+    assert f"{folder}: no, its commands are not trusted" in outlive("where").out
+    commands = ProjectCommands(outlive.folder)
+    trust(commands.path, commands.digest)
+    assert f"{folder}: yes, you have trusted" in outlive("where").out
+    (outlive.folder / ".env").unlink()
+    assert outlive("trust").out.startswith(".claude/commands is trusted already")

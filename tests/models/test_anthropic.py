@@ -1,4 +1,4 @@
-"""Claude through its SDK and the simulator: what arrives, what is sent back, what is cached."""
+"""Claude and the simulator: what arrives, what is sent back, what is cached."""
 
 import asyncio
 from itertools import pairwise
@@ -240,7 +240,7 @@ def test_a_server_that_cannot_now_is_unavailable(code: int) -> None:
         with pytest.raises(ModelUnavailable, match="claude-haiku-4-5") as caught:
             ask(claude(sim), asking())
         assert caught.value.retry_after == 2.5
-        assert len(sim.requests) == 1, "the SDK itself does not try again"
+        assert len(sim.requests) == 1, "the client itself does not try again"
         ask(claude(sim), asking())
 
 
@@ -436,24 +436,20 @@ def test_at_most_four_breakpoints_are_set() -> None:
 
 
 def test_arguments_that_are_no_object_reach_the_tool_as_they_are() -> None:
-    from anthropic.types import InputJSONDelta, ToolUseBlock
-
     from outlive.models.anthropic.model import _Arriving
 
-    block = _Arriving(ToolUseBlock(id="c", name="bash", input={}, type="tool_use"))
-    block.take(InputJSONDelta(partial_json='{"command": ls}', type="input_json_delta"))
+    block = _Arriving({"type": "tool_use", "id": "c", "name": "bash", "input": {}})
+    block.take({"type": "input_json_delta", "partial_json": '{"command": ls}'})
     made = block.block()
     assert isinstance(made, ToolCall)
     assert made.input == {UNREADABLE_KEY: '{"command": ls}'}
 
 
 def test_redacted_thinking_is_carried_untouched() -> None:
-    from anthropic.types import RedactedThinkingBlock
-
     from outlive.models.anthropic.model import _Arriving
     from outlive.models.anthropic.request import request_form
 
-    block = _Arriving(RedactedThinkingBlock(data="c2VjcmV0", type="redacted_thinking")).block()
+    block = _Arriving({"type": "redacted_thinking", "data": "c2VjcmV0"}).block()
     form = {"type": "redacted_thinking", "data": "c2VjcmV0"}
     assert block == Opaque("anthropic", form)
     sent = request_form(asking("Hello?", assistant(block, "Yes."), "And?"))
@@ -480,3 +476,50 @@ def test_one_word_of_effort_is_what_each_generation_understands(
 def test_an_unknown_effort_is_refused() -> None:
     with pytest.raises(ModelNotSetUp, match="OUTLIVE_EFFORT is 'huge'"):
         AnthropicModel("claude-haiku-4-5", environment={"ANTHROPIC_API_KEY": "k", "OUTLIVE_EFFORT": "huge"})
+
+
+# -- on the wire
+
+
+def test_a_request_is_what_the_providers_own_client_sends() -> None:
+    """The version of the API, the form of the key and the body are those of Anthropic's SDK."""
+    import anthropic
+
+    async def through_the_sdk(sim: Simulator, body: dict[str, Any]) -> None:
+        async with anthropic.AsyncAnthropic(base_url=sim.url, api_key=sim.key) as client:
+            assert [event async for event in await client.messages.create(stream=True, **body)]
+
+    with playing(say("Yes."), say("Yes.")) as sim:
+        model = claude(sim, thinking=2_000)
+        request = asking("Look!", system=LONG)
+        body = model.body(request)
+        ask(model, request)
+        asyncio.run(through_the_sdk(sim, body))
+        ours, theirs = sim.requests
+    assert ours.body == theirs.body
+    for name in ("anthropic-version", "authorization", "content-type", "x-api-key"):
+        assert ours.headers.get(name) == theirs.headers.get(name)
+
+
+def test_a_lone_surrogate_does_not_keep_a_request_from_being_sent() -> None:
+    with playing(say("Yes.")) as sim:
+        ask(claude(sim), asking("half of a pair: \ud83d"))
+        assert "half of a pair: ?" in str(sim.requests[0].body)
+
+
+def test_an_event_without_an_end_is_not_read_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outlive.models.http_api.MAX_EVENT_BYTES", 100_000)
+    with quirky((200, ["x" * 200_000])) as server, pytest.raises(ModelUnavailable, match="more than 100,000 bytes"):
+        ask(AnthropicModel("claude", environment=server.environment), asking())
+
+
+def test_a_page_of_a_proxy_is_an_error_of_its_status() -> None:
+    with quirky((502, "<html>bad gateway</html>")) as server, pytest.raises(ModelUnavailable, match="bad gateway"):
+        ask(AnthropicModel("claude", environment=server.environment), asking())
+
+
+@pytest.mark.parametrize("address", ["http://[", "nowhere", "https://"])
+def test_an_address_that_is_none_is_unavailable(address: str) -> None:
+    model = AnthropicModel("claude", environment={"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": address})
+    with pytest.raises(ModelUnavailable, match="no connection"):
+        ask(model, asking())

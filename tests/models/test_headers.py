@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from outlive.models.anthropic.model import AnthropicModel
+from outlive.models.errors import ModelNotSetUp
 from outlive.models.local_servers import ServedModel
 from outlive.models.openai.model import OpenAIModel
 from outlive.models.protocol import Model
@@ -77,6 +78,20 @@ def test_a_server_found_on_this_machine_gets_neither_key_nor_headers() -> None:
     with playing(say("ok"), key=None) as sim:
         ask(_local(ServedModel("Ollama", f"{sim.url}/v1", GPT), EXPORTED), asking())
         assert not [value for value in sent(sim).values() if "mine" in value.lower()]
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+@pytest.mark.parametrize("key", ["sk-a\nsecret", "sk-s\u00e9cret"])
+def test_a_key_that_no_header_takes_is_refused_without_showing_it(provider: str, key: str) -> None:
+    name = f"{provider.upper()}_API_KEY"
+    with pytest.raises(ModelNotSetUp, match=name) as caught:
+        made(provider, {name: key})
+    assert "cret" not in str(caught.value)
+
+
+def test_a_line_end_after_a_key_is_none_of_it() -> None:
+    with playing(say("ok")) as sim:
+        ask(made("anthropic", sim.env() | {"ANTHROPIC_API_KEY": f"{sim.key}\n"}), asking())
 
 
 def test_lines_that_are_not_headers_are_passed_over() -> None:

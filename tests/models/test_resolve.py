@@ -192,7 +192,7 @@ assert not slow, slow
 """
 MISSING = """
 import sys
-sys.modules["anthropic"] = sys.modules["openai"] = None
+sys.modules["httpx2"] = sys.modules["openai"] = None
 from outlive.models.resolve import resolve
 from outlive.models.errors import ModelNotSetUp
 for spec, extra in (("claude-opus-5", "outlive[anthropic]"), ("gpt-5.5", "outlive[openai]")):

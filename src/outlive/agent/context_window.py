@@ -32,7 +32,7 @@ def context_window(
     if wanted := settings.get("window"):
         return ContextWindow(int(wanted), "as the settings say")
     if model.window:
-        return ContextWindow(max(model.window, MIN_WINDOW), window_origin(model) or f"as known of {model.name}")
+        return ContextWindow(max(model.window, MIN_WINDOW), window_origin(model) or f"as listed for {model.name}")
     if kept := _kept(events):
         return ContextWindow(kept, "as the server said earlier in this session")
     return ContextWindow(DEFAULT_WINDOW, ASSUMED)

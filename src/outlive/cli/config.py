@@ -1,7 +1,7 @@
 """`outlive config`: every setting, its value, where that comes from and what it means."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -55,9 +55,12 @@ def config(keys: tuple[str, ...], changed: bool, as_json: bool) -> None:
     Exit codes: 0 done, 1 refused (settings that cannot be read), 2 wrong usage.
     """
     rows = list(config_rows(Workspace.find()))
-    known = {row.key for row in rows} | {row.key.partition(".")[0] for row in rows}
-    if unknown := [key for key in keys if key not in known]:
-        raise click.UsageError(f"{unknown[0]!r} is not a setting; they are listed by: outlive config")
+    settings = [row.key for row in rows]
+    sections = {key.partition(".")[0] for key in settings}
+    if unknown := [key for key in keys if key not in sections.union(settings)]:
+        meant = _similar(unknown[0], [*settings, *sorted(sections)])
+        hint = f"did you mean {' or '.join(meant)}?" if meant else "they are listed by: outlive config"
+        raise click.UsageError(f"{unknown[0][:100]!r} is not a setting; {hint}")
     rows = [row for row in rows if not keys or row.key in keys or row.key.partition(".")[0] in keys]
     rows = [row for row in rows if not changed or row.origin != DEFAULT_ORIGIN or row.ignored is not None]
     if as_json:
@@ -67,6 +70,19 @@ def config(keys: tuple[str, ...], changed: bool, as_json: bool) -> None:
         if number:
             echo("")
         _show(row)
+
+
+def _similar(key: str, known: Sequence[str]) -> list[str]:
+    """The settings and sections that may be meant: the same name in any section, else names like it."""
+    from difflib import get_close_matches
+
+    by_name: dict[str, list[str]] = {}
+    for place in known:
+        by_name.setdefault(place.rpartition(".")[2], []).append(place)
+    wanted = key[:100].lower().replace("-", "_")
+    name = wanted.rpartition(".")[2]
+    close = get_close_matches(wanted, known, n=1, cutoff=0.8)
+    return by_name.get(name) or close or by_name.get(next(iter(get_close_matches(name, by_name, n=1)), ""), [])
 
 
 def _show(row: ConfigRow) -> None:

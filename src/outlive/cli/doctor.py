@@ -18,12 +18,14 @@ from outlive.agent.factory import AgentFactory
 from outlive.cli.echo import echo, json_option, print_json
 from outlive.clients.setup import TARGETS, applied_before
 from outlive.config import Workspace
-from outlive.config.dotenv import KEY_VARIABLES
+from outlive.config.dotenv import KEY_VARIABLES, DotEnv
+from outlive.config.mcp_servers import McpJson
 from outlive.errors import OutliveError
 from outlive.memory.doctor import problems as memory_problems
 from outlive.memory.memories import Memories
 from outlive.models.protocol import Checkable, Model, found_at
 from outlive.stores import Stores, open_stores
+from outlive.tools.custom_commands import ProjectCommands
 from outlive.tools.permissions.fence import protected_paths
 from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.permissions.trust import grants
@@ -32,7 +34,7 @@ State = Literal["ok", "note", "problem"]
 MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "problem": ("✗", "red")}
 
 EXTRAS = {
-    "anthropic": "anthropic",
+    "anthropic": "httpx2",
     "openai": "openai",
     "terminal": "prompt_toolkit",
     "dense": "onnxruntime",
@@ -110,7 +112,11 @@ def _guarded(check: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Find
 
 
 def _trust(workspace: Workspace) -> Iterator[Finding]:
+    dotenv, servers, commands = DotEnv(workspace), McpJson(workspace), ProjectCommands(workspace.root)
     asked = [] if workspace.trusted else grants(workspace)
+    asked += [] if dotenv.trusted else [f"{name} in .env" for name in dotenv.asks]
+    asked += [] if servers.trusted else [f"MCP server {name} of {servers.path.name}" for name in servers.servers]
+    asked += [] if commands.trusted else [f"command /{name}" for name in commands.commands]
     if asked:
         yield Finding(
             "trust", "note", f"not trusted, so ignored: {'; '.join(asked)}", "look at it, then: outlive trust"

@@ -46,7 +46,7 @@ def trust_command(forgotten: bool) -> None:
         _trust_file(workspace.file, workspace.digest, grants(workspace) or ["nothing that needs trust"]),
         _trust_file(dotenv.path, dotenv.digest, dotenv.lines()),
         _trust_file(servers.path, servers.digest, servers.lines()),
-        _trust_file(commands.path, commands.digest, commands.lines()),
+        _trust_file(commands.path, commands.digest, commands.lines(), " and ".join(commands.places)),
         _trust_memories(workspace),
     ]
     if not any(asked):
@@ -56,18 +56,19 @@ def trust_command(forgotten: bool) -> None:
         )
 
 
-def _trust_file(path: Path, digest: str, asks: Sequence[str]) -> bool:
-    """Ask about one file; returns False if there is no such file."""
+def _trust_file(path: Path, digest: str, asks: Sequence[str], shown_as: str = "") -> bool:
+    """Ask about one file, or what else trust is kept for under that path; returns False if there is none."""
     if not digest:
         return False
+    name = shown_as or str(path)
     if trusted(path, digest):
-        click.echo(f"{path} is trusted already, as it is now")
+        click.echo(f"{name} is trusted already, as it is now")
         return True
     for line in asks:
         click.echo(f"  {click.unstyle(line)}")
-    if _agrees(f"Let {path} do this?"):
+    if _agrees(f"Let {name} do this?"):
         trust(path, digest)
-        done(f"{path} is trusted")
+        done(f"{name} is trusted")
         click.echo("trusted, until it changes")
     return True
 

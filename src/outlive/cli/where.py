@@ -14,6 +14,7 @@ from outlive.config.workspace import SETTINGS
 from outlive.errors import ConfigError
 from outlive.secrets import mask
 from outlive.stores.locations import places
+from outlive.tools.custom_commands import ProjectCommands
 from outlive.tools.permissions.fence import HARNESS_PATHS
 from outlive.tools.permissions.trust import grants
 
@@ -73,6 +74,12 @@ def _settings(workspace: Workspace) -> Iterator[tuple[Path, str, str]]:
     dotenv = DotEnv(workspace)
     if dotenv.variables:
         yield dotenv.path, *_dotenv(dotenv)
+    commands = ProjectCommands(workspace.root)
+    for place in commands.places:
+        if commands.trusted:
+            yield workspace.root / place, "yes", "you have trusted the commands in it as they are now"
+        else:
+            yield workspace.root / place, "no", "its commands are not trusted. Look at them, then: outlive trust"
 
 
 def _outlive_toml(workspace: Workspace) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.config.home import read_settings
-from outlive.config.settings import problem_in
+from outlive.config.settings import place_of, problem_in
 from outlive.errors import ConfigError
 
 HOOK: Mapping[str, tuple[type, ...]] = {"command": (str,), "matcher": (str,), "timeout": (int, float)}
@@ -26,8 +26,8 @@ def load(path: Path) -> tuple[dict[str, Section], str]:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
     for name, section in form.items():
         if name not in _PROBLEMS or not isinstance(section, dict):
-            sections = ", ".join(f"[{known}]" for known in _PROBLEMS)
-            raise ConfigError(f"{path}: {name!r} is not a section; the sections are: {sections}")
+            rest = place_of(name) or f"the sections are: {', '.join(f'[{known}]' for known in _PROBLEMS)}"
+            raise ConfigError(f"{path}: {name!r} is not a section; {rest}")
     for name, problem in _PROBLEMS.items():
         if found := problem(form.get(name, {})):
             raise ConfigError(f"{path}: {found}")

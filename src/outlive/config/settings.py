@@ -291,13 +291,20 @@ def settings_of(section: str) -> Iterator[Setting]:
     return (setting for setting in SETTINGS if setting.section == section)
 
 
+def place_of(key: str) -> str:
+    """Where a key that is in the wrong place belongs; empty if no section has it."""
+    sections = [f"[{setting.section}]" for setting in SETTINGS if setting.key == key]
+    return f"{key} is a setting of {' and '.join(sections)}" if sections else ""
+
+
 def problem_in(section: str, values: Mapping[str, Any], also: tuple[str, ...] = ()) -> str:
     """What is wrong with a section of a file, or nothing. `also`: keys that are checked elsewhere."""
     known = {setting.key: setting for setting in settings_of(section)}
     for key, value in values.items():
         setting = known.get(key)
         if setting is None and key not in also:
-            return f"[{section}] {key} = {value!r} is not a setting; it takes {', '.join([*known, *also])}"
+            rest = place_of(key) or f"it takes {', '.join([*known, *also])}"
+            return f"[{section}] {key} = {value!r} is not a setting; {rest}"
         if setting is not None and not setting.accepts(value):
             return f"[{section}] {key} = {value!r}; it takes {setting.takes}"
     return ""

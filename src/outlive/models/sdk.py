@@ -1,4 +1,4 @@
-"""Shared by the models of both providers: an SDK client, and an answer that is read while it arrives."""
+"""Shared by the models of both providers: a client made late, and an answer that is read while it arrives."""
 
 import asyncio
 import threading
@@ -14,18 +14,16 @@ from outlive.models.protocol import Price, Reply
 from outlive.stream import ModelStreamEvent
 
 T = TypeVar("T")
-CONNECT_TIMEOUT_SECONDS = 10.0
-"""Seconds to connect."""
 
 
 class SdkModel(ABC):
-    """A model behind the SDK of its provider. `key` is the environment variable with the API key."""
+    """A model behind a client of its provider. `key` is the environment variable with the API key."""
 
     provider: ClassVar[str]
     key: ClassVar[str]
 
     def __init__(self, name: str, facts: ModelFacts, make_client: Callable[[], Any]) -> None:
-        """`make_client` is called when the model is first used, because importing the SDK takes most of a start."""
+        """`make_client` is called when the model is first used, because importing it takes a good part of a start."""
         self._model, self._facts, self._make_client = name, facts, make_client
         self._made: Any = None
         self._making = threading.Lock()
@@ -47,7 +45,7 @@ class SdkModel(ABC):
         return self._facts.price
 
     def prepare(self) -> None:
-        """Import the SDK and make its client, unless that is done. Takes the better part of a second."""
+        """Import the library and make its client, unless that is done."""
         with self._making:
             self._made = self._made or self._make_client()
 
@@ -98,6 +96,15 @@ def lost(error: Exception, address: str = "") -> str:
     """Why there is no answer, in a few words."""
     cause = error.__cause__ or error
     return f"no connection{address} ({str(cause).strip() or type(cause).__name__})"
+
+
+def checked_key(name: str, value: str) -> str:
+    """A key without blanks around it. Raises ModelNotSetUp for one that no header takes: the HTTP library would show
+    it in its error."""
+    key = value.strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ModelNotSetUp(f"{name} has characters that no key has: copy it again")
+    return key
 
 
 def custom_headers(text: str) -> dict[str, str]:

@@ -68,6 +68,8 @@ class ProjectCommands:
         """Names them where trust is kept."""
         files = [file for folder in FOLDERS for file in _files(root / folder, root)]
         self.commands = _named(files)
+        self.places = [name for name in FOLDERS if any(path.is_relative_to(root / name) for _, path, _ in files)]
+        """The folders that have some."""
         parts = (f"{path.relative_to(root)}\0{sha256(raw).hexdigest()}" for _, path, raw in files)
         self.digest = sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest() if files else ""
 

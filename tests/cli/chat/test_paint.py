@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from outlive.cli.chat.render.cards import Card
+from outlive.cli.chat.render.cards import Card, headline
 from outlive.cli.chat.render.item import Hanging, Item, Rhythm
 from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.render.paint import Painter
@@ -73,3 +73,16 @@ def test_cards_stand_close_and_words_have_air() -> None:
 def test_a_very_long_block_is_shown_as_it_was_written() -> None:
     text = "- **item**\n" * 8_000
     assert Painter(60, "plain").lines(Prose(text)) == text.strip().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({"pattern": "def main", "path": "src"}, "def main in src"),
+        ({"pattern": "*.py"}, "*.py"),
+        ({"pattern": 3, "path": "src"}, "src"),
+        ({"command": "ls", "path": "src"}, "ls"),
+    ],
+)
+def test_a_search_is_shown_with_what_it_looks_for(given: dict[str, object], shown: str) -> None:
+    assert headline(ToolCall("c", "grep", given), 60, "●", "good").plain == f"● grep {shown}"

@@ -1,12 +1,14 @@
-"""Claude through Anthropic's own SDK: streaming, tool use, thinking, images, prompt cache.
+"""Claude through the messages API: streaming, tool use, thinking, images, prompt cache.
 
-The SDK is slow to import, so it is imported when a model is first used. Retries are in `outlive.models.retry`.
+Not through Anthropic's SDK, whose import takes three times as long as the rest of a start. Retries are in
+`outlive.models.retry`.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outlive.messages import Block, Message, Opaque, Text, Thinking
 from outlive.models.answers.text import ECHO, AnswerSize, AnswerText
@@ -30,21 +32,21 @@ from outlive.models.anthropic.thinking import (
 from outlive.models.effort import BUDGETS, read_effort
 from outlive.models.errors import ModelNotSetUp, ModelUnavailable, RequestRefused
 from outlive.models.failures import Failure, nearest, said_in
+from outlive.models.http_api import HttpApi, HttpError
 from outlive.models.prices import facts
 from outlive.models.protocol import Reply, Stop, Summary, Usage
 from outlive.models.repair import Brackets, read_arguments
-from outlive.models.sanitize import kept_call, own_ids, whole, writable
-from outlive.models.sdk import CONNECT_TIMEOUT_SECONDS, SdkModel, custom_headers, lost
+from outlive.models.sanitize import kept_call, own_ids, whole
+from outlive.models.sdk import SdkModel, checked_key, custom_headers, lost
 from outlive.request import Request
 from outlive.stream import ModelStreamEvent, TextDelta, ThinkingDelta, ToolCallStreaming
-
-if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic
-    from anthropic.types import RawMessageStreamEvent
 
 KEY, TOKEN, ADDRESS = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"
 HEADERS_VARIABLE = "ANTHROPIC_CUSTOM_HEADERS"
 DEFAULT_ADDRESS = "https://api.anthropic.com"
+API_VERSION = "2026-10-21"
+"""As the SDK sends it that the tests compare with."""
+MESSAGES, MODELS = "v1/messages", "v1/models"
 MAX_ANSWER_TOKENS = 32_000
 """Tokens of an answer including thinking, if the model allows as many."""
 MIN_ANSWER_TOKENS = 4_096
@@ -95,8 +97,8 @@ class AnthropicModel(SdkModel):
         self._effort = read_effort(environment)
         if self._effort:
             self._wanted = BUDGETS[self._effort]
-        _check(environment)
-        super().__init__(name, facts(name), lambda: _client(environment, silence))
+        key = _key(environment)
+        super().__init__(name, facts(name), lambda: _client(environment, key, silence))
         self._max_tokens = max_tokens or min(self._facts.output or UNKNOWN_MODEL_ANSWER_TOKENS, MAX_ANSWER_TOKENS)
         self._refused = (0, 0)
         """`thinking_from` of a request whose thinking was refused, and the number of its messages."""
@@ -148,30 +150,28 @@ class AnthropicModel(SdkModel):
         refused = messages if view == request.thinking_from else 0
         return max(refused, request.thinking_from if binds_thinking(self._model) else 0)
 
-    async def _events(self, request: Request, reading: "_Reading") -> AsyncGenerator["RawMessageStreamEvent", None]:
+    async def _events(self, request: Request, reading: "_Reading") -> AsyncGenerator[Any, None]:
         """The events of one answer. If the server refuses earlier thinking or an extra field, the request is repeated
         without it."""
-        await asyncio.to_thread(self.prepare)
-        import anthropic
         import httpx2
 
         while True:
+            body = self.body(request)
+            headers = self._headers(body, summary=has_summary(body["messages"]))
             try:
-                stream = await self._open(self.body(request))
-                async with stream:
-                    async for event in stream:
+                await asyncio.to_thread(self.prepare)
+                async with aclosing(self._client.events(MESSAGES, {**body, "stream": True}, headers)) as events:
+                    async for event in events:
                         yield event
                 self._last = request.messages[0], reading.id
                 return
-            except anthropic.APIStatusError as error:
+            except HttpError as error:
                 failure = _failure(error)
                 if failure.status == 400 and self._changes(failure.message, request):
                     continue
                 raise await self._error(failure) from None
-            except (anthropic.APIConnectionError, httpx2.HTTPError, ValueError, RecursionError) as error:
+            except (httpx2.HTTPError, ValueError, RecursionError) as error:
                 raise ModelUnavailable(f"{self.name}: {lost(error)}") from error
-            except anthropic.AnthropicError as error:
-                raise RequestRefused(f"{self.name}: {error}") from error
 
     def _changes(self, said: str, request: Request) -> bool:
         """Whether the next try of a refused request differs."""
@@ -194,7 +194,6 @@ class AnthropicModel(SdkModel):
 
     async def summarize(self, request: Request, instructions: str) -> Summary:
         """Summarise through the provider."""
-        import anthropic
         import httpx2
 
         if not self._takes_summary:
@@ -203,22 +202,12 @@ class AnthropicModel(SdkModel):
         body.pop(DIAGNOSTICS, None)
         wanted = {SUMMARY_BLOCK: {"type": "summarize", "instructions": instructions}}
         try:
-            raw = await self._client.messages.with_raw_response.create(
-                extra_headers=self._headers(body, summary=True), extra_body=wanted, **writable(body)
-            )
-            return self._read(_summary, raw.http_response.json())
-        except anthropic.APIStatusError as error:
+            form = await self._client.post(MESSAGES, body | wanted, self._headers(body, summary=True))
+        except HttpError as error:
             raise await self._error(_failure(error)) from None
-        except (anthropic.AnthropicError, httpx2.HTTPError, ValueError, RecursionError) as error:
+        except (httpx2.HTTPError, ValueError, RecursionError) as error:
             raise ModelUnavailable(f"{self.name}: {lost(error)}") from error
-
-    async def _open(self, body: dict[str, Any]) -> Any:
-        headers = self._headers(body, summary=has_summary(body["messages"]))
-        create = self._client.messages.create
-        try:
-            return await create(stream=True, extra_headers=headers, **body)
-        except UnicodeEncodeError:
-            return await create(stream=True, extra_headers=headers, **writable(body))
+        return self._read(_summary, form)
 
     def _headers(self, body: dict[str, Any], *, summary: bool) -> dict[str, str]:
         betas = [*(BETAS[name] for name in sorted(self._extras)), *([SUMMARY_BETA] if summary else [])]
@@ -226,25 +215,25 @@ class AnthropicModel(SdkModel):
         return {"anthropic-beta": ",".join(betas)} if betas else {}
 
     async def check(self) -> None:
-        import anthropic
+        import httpx2
 
         try:
-            await self._client.models.list(limit=1, timeout=CONNECT_TIMEOUT_SECONDS)
-        except anthropic.NotFoundError:
-            return  # it answers, and lists no models
-        except anthropic.APIStatusError as error:
-            raise await self._error(_failure(error)) from None
-        except (anthropic.AnthropicError, ValueError) as error:
-            raise ModelUnavailable(f"{self.name}: {lost(error, f' to {self._client.base_url}')}") from error
+            await self._client.get(f"{MODELS}?limit=1")
+        except HttpError as error:
+            if error.status != 404:  # it answers, and lists no models
+                raise await self._error(_failure(error)) from None
+        except (httpx2.HTTPError, ValueError, RecursionError) as error:
+            raise ModelUnavailable(f"{self.name}: {lost(error, f' to {self._client.address}')}") from error
 
     async def _names(self) -> str:
-        import anthropic
+        import httpx2
 
         try:
-            page = await self._client.models.list(limit=100, timeout=CONNECT_TIMEOUT_SECONDS)
-        except (anthropic.AnthropicError, ValueError):
-            return f"check the name of the model and {ADDRESS}, which is {self._client.base_url}"
-        return f"there is {nearest(self._model, (model.id for model in page.data))}"
+            page = await self._client.get(f"{MODELS}?limit=100")
+            names = [str(model["id"]) for model in page["data"]]
+        except (HttpError, httpx2.HTTPError, ValueError, KeyError, TypeError, RecursionError):
+            return f"check the name of the model and {ADDRESS}, which is {self._client.address}"
+        return f"there is {nearest(self._model, names)}"
 
 
 class _Reading:
@@ -262,23 +251,24 @@ class _Reading:
         self.stop = ""
         self.ended = False
 
-    def take(self, event: "RawMessageStreamEvent") -> list[ModelStreamEvent]:
-        match event.type:
+    def take(self, event: Mapping[str, Any]) -> list[ModelStreamEvent]:
+        match event["type"]:
             case "message_start":
-                self.id = str(event.message.id)
-                self.model = str(event.message.model or self.model)
-                self._count(event.message.usage)
-                self._diagnose(event.message)
+                message = event["message"]
+                self.id = str(message.get("id") or "")
+                self.model = str(message.get("model") or self.model)
+                self._count(message.get("usage"))
+                self._diagnose(message)
             case "content_block_start":
-                block = self.blocks[event.index] = _Arriving(event.content_block, self.state_block)
+                block = self.blocks[event["index"]] = _Arriving(event["content_block"], self.state_block)
                 return [ToolCallStreaming(block.form["name"])] if block.form["type"] == "tool_use" else []
             case "content_block_delta":
                 for name in ("text", "thinking", "signature", "partial_json"):
-                    self.size.add(getattr(event.delta, name, None) or "")
-                return self.blocks[event.index].take(event.delta)
+                    self.size.add(event["delta"].get(name) or "")
+                return self.blocks[event["index"]].take(event["delta"])
             case "message_delta":
-                self.stop = event.delta.stop_reason or self.stop
-                self._count(event.usage)
+                self.stop = event["delta"].get("stop_reason") or self.stop
+                self._count(event.get("usage"))
                 self._diagnose(event)
             case "message_stop":
                 self.ended = True
@@ -288,19 +278,17 @@ class _Reading:
 
     def _count(self, usage: object) -> None:
         """Update the usage; figures of a stream are cumulative."""
-        for name in USAGE_FIELDS:
-            value = getattr(usage, name, None)
-            if value is not None:
-                self.usage[name] = whole(value)
+        if isinstance(usage, dict):
+            told = {name: usage[name] for name in USAGE_FIELDS if usage.get(name) is not None}
+            self.usage |= {name: whole(value) for name, value in told.items()}
 
-    def _diagnose(self, told: Any) -> None:
+    def _diagnose(self, told: Mapping[str, Any]) -> None:
         """Read the provider's diagnosis of cache and thinking."""
-        reason = getattr(getattr(told, "diagnostics", None), "cache_miss_reason", None)
-        self.cache_miss = str(getattr(reason, "type", None) or self.cache_miss)
-        changed = getattr(told, "input_transformations", None)
+        reason = (told.get("diagnostics") or {}).get("cache_miss_reason") or {}
+        self.cache_miss = str(reason.get("type") or self.cache_miss)
+        changed = told.get("input_transformations")
         if isinstance(changed, list):
-            kinds = (getattr(edit, "type", None) or dict(edit).get("type") for edit in changed)
-            self.thinking_dropped = sum(kind == "thinking_dropped" for kind in kinds)
+            self.thinking_dropped = sum(edit.get("type") == "thinking_dropped" for edit in changed)
 
     def reply(self) -> Reply:
         if not self.ended:
@@ -329,8 +317,8 @@ class _Reading:
 class _Arriving:
     """A block while it arrives."""
 
-    def __init__(self, opening: Any, state_block: str = "") -> None:
-        self.form: dict[str, Any] = opening.to_dict(mode="json", exclude_none=True, warnings=False)
+    def __init__(self, opening: Mapping[str, Any], state_block: str = "") -> None:
+        self.form = {name: value for name, value in opening.items() if value is not None}
         self.state_block = state_block
         self.text = AnswerText(ECHO)
         self.text.take(str(self.form.get("text") or ""))
@@ -339,19 +327,19 @@ class _Arriving:
         self.arguments: list[str] = []
         self.brackets = Brackets()
 
-    def take(self, delta: Any) -> list[ModelStreamEvent]:
-        match delta.type:
+    def take(self, delta: Mapping[str, Any]) -> list[ModelStreamEvent]:
+        match delta["type"]:
             case "text_delta":
-                shown = self.text.take(delta.text)
+                shown = self.text.take(delta["text"])
                 return [TextDelta(shown)] if shown else []
             case "thinking_delta":
-                self.thinking.append(delta.thinking)
-                return [ThinkingDelta(delta.thinking)] if delta.thinking else []
+                self.thinking.append(delta["thinking"])
+                return [ThinkingDelta(delta["thinking"])] if delta["thinking"] else []
             case "signature_delta":
-                self.signature += delta.signature
+                self.signature += delta["signature"]
             case "input_json_delta":
-                self.arguments.append(delta.partial_json)
-                self.brackets.take(delta.partial_json)
+                self.arguments.append(delta["partial_json"])
+                self.brackets.take(delta["partial_json"])
             case _:
                 pass
         return []
@@ -385,42 +373,30 @@ def _summary(form: Any) -> Summary:
     return Summary(Opaque(PROVIDER, block), str(block["content"]), usage) if block else Summary(None, usage=usage)
 
 
-def _check(environment: Mapping[str, str]) -> None:
-    """Raise ModelNotSetUp if the SDK or a key is missing."""
-    if find_spec("anthropic") is None:
+def _key(environment: Mapping[str, str]) -> str:
+    """The key or token. Raises ModelNotSetUp if it or the package is missing."""
+    if find_spec("httpx2") is None:
         raise ModelNotSetUp("models of Anthropic need a package: pip install 'outlive[anthropic]'")
-    if not environment.get(KEY) and not environment.get(TOKEN):
-        raise ModelNotSetUp(f"{KEY} is not set: export it, or put it into .env and run: outlive trust")
+    name = KEY if environment.get(KEY) else TOKEN
+    if key := checked_key(name, environment.get(name, "")):
+        return key
+    raise ModelNotSetUp(f"{KEY} is not set: export it, or put it into .env and run: outlive trust")
 
 
-def _client(environment: Mapping[str, str], silence: float) -> "AsyncAnthropic":
-    from anthropic import AsyncAnthropic, Timeout
-
-    key, token = environment.get(KEY), environment.get(TOKEN)
-    client = AsyncAnthropic(
-        api_key=key or None,
-        auth_token=None if key else token,
-        base_url=environment.get(ADDRESS) or DEFAULT_ADDRESS,
-        timeout=Timeout(silence, connect=CONNECT_TIMEOUT_SECONDS),
-        max_retries=0,
-        open_telemetry={"propagation": False},
-    )
-    # The SDK takes headers from the process's environment, which may not belong to this address.
-    client._custom_headers = custom_headers(environment.get(HEADERS_VARIABLE, ""))
-    return client
+def _client(environment: Mapping[str, str], key: str, silence: float) -> HttpApi:
+    headers = {
+        "authorization": f"Bearer {key}",
+        "anthropic-version": API_VERSION,
+        "user-agent": "outlive",
+    }
+    own = {name.lower(): value for name, value in custom_headers(environment.get(HEADERS_VARIABLE, "")).items()}
+    return HttpApi(environment.get(ADDRESS) or DEFAULT_ADDRESS, headers | own, silence=silence)
 
 
-def _failure(error: Any) -> Failure:
-    """The failure that the SDK raised. An error inside a stream has the status 200 of its start."""
+def _failure(error: HttpError) -> Failure:
     said = said_in(error.body)
-    status = error.status_code if error.status_code >= 400 else 0
-    return Failure(
-        status,
-        str(said.get("message") or error.message),
-        kind=str(said.get("type") or ""),
-        code=str(error.error_code or ""),
-        headers=error.response.headers,
-    )
+    details = said.get("details")
+    return error.failure(said, details.get("error_code") if isinstance(details, dict) else "")
 
 
 def _is_about_thoughts(message: str) -> bool:

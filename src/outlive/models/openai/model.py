@@ -16,6 +16,7 @@ from outlive.models.answers.limit import MAX_REASONED_TOKENS, usual_limit
 from outlive.models.effort import read_effort
 from outlive.models.errors import ModelError, ModelNotSetUp, ModelUnavailable, RequestRefused
 from outlive.models.failures import Failure, nearest, said_in
+from outlive.models.http_api import CONNECT_TIMEOUT_SECONDS
 from outlive.models.openai.chat import ChatApi
 from outlive.models.openai.form import PROVIDER
 from outlive.models.openai.responses import ResponsesApi
@@ -23,7 +24,7 @@ from outlive.models.openai.versions import is_official, wants_responses
 from outlive.models.prices import facts
 from outlive.models.protocol import Reply, Summary
 from outlive.models.sanitize import whole, writable
-from outlive.models.sdk import CONNECT_TIMEOUT_SECONDS, SdkModel, custom_headers, lost
+from outlive.models.sdk import SdkModel, checked_key, custom_headers, lost
 from outlive.request import Request
 from outlive.stream import ModelStreamEvent
 
@@ -196,7 +197,7 @@ def _key(environment: Mapping[str, str], address: str) -> str:
     """The key for an address. Raises ModelNotSetUp if it or the SDK is missing."""
     if find_spec("openai") is None:
         raise ModelNotSetUp("models that speak OpenAI's API need a package: pip install 'outlive[openai]'")
-    key = environment.get(KEY) or (PLACEHOLDER_KEY if address != DEFAULT_ADDRESS else "")
+    key = checked_key(KEY, environment.get(KEY, "")) or (PLACEHOLDER_KEY if address != DEFAULT_ADDRESS else "")
     if not key:
         raise ModelNotSetUp(
             f"{KEY} is not set: export it, or put it into .env and run: outlive trust; "

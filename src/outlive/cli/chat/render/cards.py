@@ -23,7 +23,7 @@ MAX_LIVE_LINES = 4  # of a running command, so that several fit below each other
 MIN_SHOWN_SECONDS = 0.95
 """Seconds; the duration of a faster call is not shown."""
 _KEYS = (
-    *(*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "handle", "subject"),
+    *(*COMMAND_KEYS, "pattern", *PATH_KEYS, "query", "handle", "subject"),
     *("name", "task_id", "url", "focus", "description"),
 )
 _EXIT = re.compile(r"\[exit code -?\d+\]")
@@ -66,7 +66,8 @@ def target(call: ToolCall) -> tuple[str, str]:
     for key in (*_KEYS, *call.input):
         value = call.input.get(key)
         if isinstance(value, str if key != "task_id" else (str, int)) and str(value).strip():
-            return key, one_line(str(value))
+            place = call.input.get("path") if key == "pattern" else None
+            return key, one_line(f"{value} in {place}" if isinstance(place, str) and place.strip() else str(value))
     return "", ""
 
 

@@ -1,6 +1,8 @@
 """The application of prompt_toolkit, and the menu of completions, as they are drawn inline."""
 
+import asyncio
 import os
+from contextlib import suppress
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import CompletionState
@@ -10,10 +12,32 @@ from outlive.cli.chat.render.output import reflows
 from outlive.cli.chat.words import cut
 
 MAX_MENU_ROWS = 8  # as many as fit under the input on a terminal of 24 rows
+REDRAW_SECONDS = 0.04  # 25 drawings a second are as smooth as text can look
+"""Minimum seconds between two redraws for what arrives."""
 
 
 class InlineApplication(Application[None]):
-    """Corrects for terminals that rewrap lines when they get narrower, which moves the cursor down."""
+    """Corrects for terminals that rewrap lines when they get narrower, which moves the cursor down. A key is drawn at
+    once (`invalidate`), what arrives while one types with the next drawing (`redraw_soon`)."""
+
+    _redraw_is_due = False
+    _drawn_at = 0.0
+
+    def redraw_soon(self) -> None:
+        """Redraw, but not more often than every `REDRAW_SECONDS`. From any thread."""
+        if self._is_running and self.loop is not None and not self._redraw_is_due:
+            self._redraw_is_due = True
+            with suppress(RuntimeError):  # the loop was closed
+                self.loop.call_soon_threadsafe(self._wait_and_redraw)
+
+    def _wait_and_redraw(self) -> None:
+        def redraw() -> None:
+            self._redraw_is_due = False
+            self._drawn_at = loop.time()
+            self.invalidate()
+
+        loop = asyncio.get_running_loop()
+        loop.call_at(self._drawn_at + REDRAW_SECONDS, redraw)
 
     def _on_resize(self) -> None:
         if self._running_in_terminal:  # the screen belongs to the editor

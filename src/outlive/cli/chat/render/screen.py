@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any
 
-from prompt_toolkit.application import Application, in_terminal
+from prompt_toolkit.application import in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
 from prompt_toolkit.document import Document
@@ -50,8 +50,6 @@ from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestio
 
 PREPARE_SECONDS = 0.1
 """Seconds after the first drawing."""
-REDRAW_SECONDS = 0.04
-"""Minimum seconds between two redraws."""
 SECOND_CTRL_C_SECONDS = 2.0
 """Seconds within which a second Ctrl-C leaves."""
 ESC_SECONDS = 0.1
@@ -88,7 +86,7 @@ class Screen:
             on_text_changed=lambda _: self.questions.typed(),
         )
         self.reason = Buffer(name="reason", multiline=False)
-        self.app: Application[None] = InlineApplication(
+        self.app = InlineApplication(
             layout=layout(self),
             style=DynamicStyle(lambda: _style(self.talk.preferences.theme)),
             key_bindings=bindings(self),
@@ -96,7 +94,6 @@ class Screen:
             cursor=ModalCursorShapeConfig() if setup.preferences.keys == "vim" else None,
             output=self.output,
             erase_when_done=True,
-            min_redraw_interval=REDRAW_SECONDS,
             before_render=lambda _: self._before_drawing(),
         )
         self.app.ttimeoutlen = ESC_SECONDS
@@ -261,7 +258,7 @@ class Screen:
 
     def changed(self) -> None:
         self._update_attention()  # a short run may begin and end between two drawings
-        self.app.invalidate()
+        self.app.redraw_soon()
 
     def _update_attention(self) -> None:
         question = self.questions.open
