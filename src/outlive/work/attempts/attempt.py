@@ -10,10 +10,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from outlive.errors import ConfigError, LeaseError, OutliveError, StoreError, StoreUnavailable, UnknownTask
+from outlive.errors import ConfigError, LeaseError, OutliveError, StoreError
 from outlive.events import AssistantSaid
 from outlive.messages import call_label, tool_calls
-from outlive.models.errors import ModelUnavailable
 from outlive.printable import one_line
 from outlive.result import RunResult
 from outlive.stores.logs.names import new_session_id
@@ -21,14 +20,21 @@ from outlive.stores.logs.protocol import SessionBusy
 from outlive.stores.tasks.records import Task
 from outlive.work.attempts import brief
 from outlive.work.attempts.checks import failing
-from outlive.work.attempts.endings import AttemptEnded, AttemptStopped, LeaseLost, TaskCancelled, TaskWaits
+from outlive.work.attempts.endings import (
+    AttemptEnded,
+    AttemptStopped,
+    LeaseLost,
+    TaskCancelled,
+    TaskWaits,
+    ending_of,
+)
 from outlive.work.attempts.held import HeldTask
 from outlive.work.attempts.keeping import WorkInProgress
 from outlive.work.attempts.landing import MAX_REPORT_CHARS, land
 from outlive.work.attempts.opening import TaskAgent, open_agent
 from outlive.work.attempts.places import open_place
 from outlive.work.parts import WorkerParts, in_thread
-from outlive.work.repository.git import Fenced, GitError, GitUnreachable, WorkLost
+from outlive.work.repository.git import GitError, GitUnreachable, WorkLost
 from outlive.work.repository.worktree import Worktree
 from outlive.work.shared.records import PERSON, TaskRun
 
@@ -87,26 +93,12 @@ class Attempt:
             if self._stop is None:
                 raise
             ending = self._stop
-        except AttemptEnded as error:
-            ending = error
-        except (LeaseError, UnknownTask, Fenced) as error:
-            ending = LeaseLost("lost", str(error))
-        except SessionBusy as error:
-            ending = TaskWaits("taken_over", f"somebody has taken over its session ({error}); is it done?")
-        except ModelUnavailable as error:
-            ending = AttemptStopped("model", str(error))
-        except StoreUnavailable as error:
-            ending = AttemptStopped("store", str(error))
-        except GitUnreachable as error:
-            ending = AttemptStopped("remote", str(error))
-        except (OutliveError, OSError) as error:
-            ending = AttemptEnded("failed", str(error))
         except Exception as error:  # noqa: BLE001 - a defect ends this attempt, and the reason is seen
-            ending = AttemptEnded("crashed", f"{type(error).__name__}: {error}")
+            ending = ending_of(error)
+            if self._stop is not None and not isinstance(ending, LeaseLost):
+                ending = self._stop
         finally:
             await self._let_keys_go()
-        if self._stop is not None and not isinstance(ending, LeaseLost):
-            ending = self._stop
         try:
             await self._end(ending)
         finally:
