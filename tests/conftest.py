@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from outlive.tasks.graph import TaskGraph
 from outlive.testing import Clock
 from tests.engines import ENGINES, Engine, PostgresServer
+from tests.sample import PART
 
 pytest_plugins = ["pytester"]
 
@@ -26,7 +27,10 @@ if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).
     # Stores sync their files thousands of times here, and no test cuts the power: folders of tests need no disk.
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
-pytest.register_assert_rewrite("tests.model", "tests.truth")
+# The last two are also registered where they are offered, which must not come after their first import.
+pytest.register_assert_rewrite(
+    "tests.model", "tests.truth", "outlive.testing.fleet_store", "outlive.testing.log_store"
+)
 
 settings.register_profile(
     "anywhere",
@@ -117,6 +121,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.write_line(f"memory at its peak, and the test that took most of it{verdict}")
     for name, (peak, test) in sorted(config.stash[PEAKS].items()):
         terminalreporter.write_line(f"  {name} {peak / 2**20:.0f} MB {test}")
+    terminalreporter.write_line(
+        f"long tests took a third of what there is: OUTLIVE_TEST_PART={PART} (`all` takes all)"
+    )
 
 
 FOREIGN = re.compile(

@@ -21,6 +21,7 @@ from outlive.replay.importers import read_recording
 from outlive.replay.player import Replay
 from outlive.request import Request
 from tests.context.story import Story, body, logs
+from tests.sample import part
 
 RECORDINGS = [path for path, _ in manifest()]
 EAGER = Policy(name="eager", engage=0.3, cold=0.1, tail_tokens=300)
@@ -79,7 +80,7 @@ def test_any_session_only_grows(log: list[ev.Event], window: int, policy: Policy
 
 
 @pytest.mark.skipif(not RECORDINGS, reason="NO RECORDED SESSIONS: ../shared/data/trajectories is not there")
-@pytest.mark.parametrize("number", range(len(RECORDINGS)), ids=[path.name[:24] for path in RECORDINGS])
+@pytest.mark.parametrize("number", part(range(len(RECORDINGS))), ids=lambda number: RECORDINGS[number].name[:24])
 def test_a_recorded_session_only_grows(number: int) -> None:
     window = (50_000, 100_000, 200_000)[number % 3]
     steps = Replay(read_recording(RECORDINGS[number]), window=window, policy=RICH).steps()

@@ -10,8 +10,9 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--kill-every", type=float, default=10.0, help="seconds; 0 for never")
     parser.add_argument("--kills", type=int, default=1000, help="at most")
     parser.add_argument("--thinking", type=float, default=0.2, help="seconds of an answer of the model")
-    parser.add_argument("--partitions", type=int, default=1, help="how often a machine is cut off for two leases")
+    parser.add_argument("--freezes", type=int, default=1, help="how often a machine stands still for two leases")
+    parser.add_argument("--cuts", type=int, default=1, help="how often one is cut off for two leases, and goes on")
     parser.add_argument("--restarts", type=int, default=1, help="how often PostgreSQL is restarted")
     parser.add_argument("--wrong-clock", type=int, default=10_800, help="seconds of the first machine; 0 for none")
     parser.add_argument("--patience", type=float, default=900.0, help="seconds until the run is given up")
@@ -85,21 +87,30 @@ class Run:
             "MODEL_ID": MODEL,
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "OUTLIVE_LEDGER": str(self.ledger),
-            "OUTLIVE_STORE": self.url,
         }
         wrong = wrong_clock(folder, given.wrong_clock) if given.wrong_clock else None
         clocks = [wrong] + [None] * (given.machines - 1)
         self.machines = [
-            Machine(folder / f"machine-{n}", self.remote, common, lease=given.lease, split=plan.PARTS, clock=clock)
+            Machine(
+                folder / f"machine-{n}",
+                self.remote,
+                self.url,
+                common,
+                lease=given.lease,
+                split=plan.PARTS,
+                clock=clock,
+            )
             for n, clock in enumerate(clocks)
         ]
         self.happened: Counter[str] = Counter({"machines with a wrong clock": int(bool(wrong))})
+        self.away: list[tuple[float, Machine, Callable[[], object]]] = []
+        """Machines that stand still or are cut off: until when, and how they come back."""
         self.seconds = 0.0
 
     def start(self, machine: Machine, *more: str) -> None:
         allowed = [part for rule in ALLOWED for part in ("--allow", rule)]
         given = ["--slots", str(self.given.slots), "--check", "sh check.sh", *allowed, "--grace", "5"]
-        machine.start("--store", self.url, *given, *more)
+        machine.start(*given, *more)
 
     def to_its_end(self) -> list[Finding]:
         begun = time.monotonic()
@@ -123,35 +134,23 @@ class Run:
         for machine in self.machines:
             self.start(machine)
         kill_at = begun + given.kill_every if given.kill_every else float("inf")
-        share = 1 / (given.partitions + given.restarts + 1)
-        events = ["partition"] * given.partitions + ["restart"] * given.restarts
+        events = ["freeze"] * given.freezes + ["cut"] * given.cuts + ["restart"] * given.restarts
+        share = 1 / (len(events) + 1)
         self.random.shuffle(events)
-        stopped: list[tuple[float, Machine]] = []
         cleared = False
         while time.monotonic() < begun + given.patience:
             time.sleep(0.5)
             now = time.monotonic()
-            for until, machine in [each for each in stopped if each[0] <= now]:
-                machine.signal(signal.SIGCONT)
-                stopped.remove((until, machine))
+            self._bring_back(now)
             done, left = self._progress()
             if not left:
                 return
             if left <= {"costly"} and not cleared:
                 cleared = True
                 self.control.budget("label:costly", None)
-            free = [machine for machine in self.machines if machine not in [each for _, each in stopped]]
+            free = [machine for machine in self.machines if machine not in [each for _, each, _ in self.away]]
             if events and done >= (1 - share * len(events)) * len(self.planned) - 1 and free:
-                if events.pop() == "restart":
-                    self.database.stop()
-                    time.sleep(2)
-                    self.database.ensure_postgres_running()
-                    self.happened["restarts of PostgreSQL"] += 1
-                else:
-                    machine = self.random.choice(free)
-                    machine.signal(signal.SIGSTOP)
-                    stopped.append((now + 2 * given.lease, machine))
-                    self.happened["partitions of two leases"] += 1
+                self._happen(events.pop(), self.random.choice(free))
             elif now >= kill_at and free and self.happened["kills"] < given.kills:
                 kill_at = now + given.kill_every
                 machine = self.random.choice(free)
@@ -163,6 +162,28 @@ class Run:
                     self.happened["workers that ended by themselves"] += 1
                     self.start(machine)
 
+    def _happen(self, event: str, machine: Machine) -> None:
+        until = time.monotonic() + 2 * self.given.lease
+        match event:
+            case "restart":
+                self.database.stop()
+                time.sleep(2)
+                self.database.ensure_postgres_running()
+                self.happened["restarts of PostgreSQL"] += 1
+            case "freeze":
+                machine.signal(signal.SIGSTOP)
+                self.away.append((until, machine, partial(machine.signal, signal.SIGCONT)))
+                self.happened["machines that stood still for two leases"] += 1
+            case "cut":
+                machine.cut()
+                self.away.append((until, machine, machine.heal))
+                self.happened["machines that were cut off for two leases"] += 1
+
+    def _bring_back(self, now: float) -> None:
+        for each in [each for each in self.away if each[0] <= now]:
+            each[2]()
+            self.away.remove(each)
+
     def _progress(self) -> tuple[int, set[str]]:
         """How many tasks are done or wait for a person, and the kinds of the others."""
         tasks = {task.id: task for task in self.graph.find(plan.EVERYTHING)}
@@ -172,8 +193,8 @@ class Run:
 
     def _calm_down(self) -> None:
         """Drain all workers; one more on each machine looks at what is left."""
+        self._bring_back(float("inf"))
         for machine in self.machines:
-            machine.signal(signal.SIGCONT)
             machine.drain()
         for machine in self.machines:
             if machine.wait(60) is None:

@@ -2,6 +2,7 @@
 
 import selectors
 import socket
+import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -12,15 +13,16 @@ _BYTES = 65_536
 
 
 class Line:
-    """Listens in `folder`, and passes what comes on to the server that listens in `server`."""
+    """Listens in a folder of its own, and passes what comes on to the server that listens in `server`."""
 
-    def __init__(self, folder: Path, server: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, server: Path) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="outlive-line-")  # the path of a socket must be short
+        self.folder = Path(self._temporary.name)
         self._server = str(server / NAME)
         self._open = threading.Event()
         self._open.set()
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(str(folder / NAME))
+        self._listener.bind(str(self.folder / NAME))
         self._listener.listen(128)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
@@ -38,6 +40,7 @@ class Line:
         self._closing = True
         self._open.set()
         self._thread.join()
+        self._temporary.cleanup()
 
     def _run(self) -> None:
         try:

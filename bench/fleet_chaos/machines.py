@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
+from urllib.parse import parse_qs, urlsplit
+
+from bench.fleet_chaos.line import Line
 
 WRONG_CLOCK = """
 #define _GNU_SOURCE
@@ -79,9 +82,10 @@ class Machine:
         self,
         folder: Path,
         remote: Path,
+        store: str,
         common: Mapping[str, str],
-        *,
         lease: float,
+        *,
         split: int,
         clock: Path | None = None,
     ) -> None:
@@ -89,11 +93,19 @@ class Machine:
         self.name = folder.name
         self.project = folder / "project"
         folder.mkdir()
-        git(folder, "clone", "-q", str(remote), str(self.project))
+        server = urlsplit(store)
+        socket_folder = parse_qs(server.query)["host"][0]
+        self._line = Line(Path(socket_folder))
+        self.store = store.replace(socket_folder, str(self._line.folder))
+        """The URL of the store, through the line of this machine."""
+        self._remote = folder / "remote.git"
+        self._remote.symlink_to(remote)
+        git(folder, "clone", "-q", str(self._remote), str(self.project))
         home = folder / "home" / ".outlive"
         home.mkdir(parents=True, mode=0o700)
         (home / "outlive.toml").write_text(SETTINGS.format(lease=lease, split=split))
         own = {"HOME": str(folder / "home"), "OUTLIVE_HOME": str(home), "OUTLIVE_MACHINE": f"{folder}"}
+        own["OUTLIVE_STORE"] = self.store
         if clock:
             own["LD_PRELOAD"] = str(clock)
         self.environment = {**os.environ, **common, **own}
@@ -110,7 +122,7 @@ class Machine:
         self.starts += 1
         name = f"{self.name}-{self.starts}"
         self._worker = subprocess.Popen(
-            [sys.executable, "-m", "outlive", "work", "--json", "--owner", name, *options],
+            [sys.executable, "-m", "outlive", "work", "--json", "--store", self.store, "--owner", name, *options],
             cwd=self.project,
             env=self.environment,
             stdout=self._log,
@@ -130,6 +142,15 @@ class Machine:
                 break
         if self._worker is not None:
             self._worker.wait()
+
+    def cut(self) -> None:
+        """Cut it off from PostgreSQL and the remote, while its processes go on."""
+        self._line.cut()
+        self._remote.rename(self._remote.with_name("unreachable.git"))
+
+    def heal(self) -> None:
+        self._remote.with_name("unreachable.git").rename(self._remote)
+        self._line.heal()
 
     def drain(self) -> None:
         if self._worker is not None:
@@ -159,6 +180,7 @@ class Machine:
 
     def close(self) -> None:
         self._log.close()
+        self._line.close()
 
     def said(self) -> list[dict[str, Any]]:
         """What its workers have reported. A line that a kill has cut off is left out."""

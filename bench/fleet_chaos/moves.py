@@ -48,9 +48,10 @@ class Moves:
             "MODEL_ID": MODEL,
             "PATH": f"{plan.install(folder / 'programs')}:/usr/local/bin:/usr/bin:/bin",
             "OUTLIVE_LEDGER": str(self.ledger),
-            "OUTLIVE_STORE": self.url,
         }
-        self.a, self.b = (Machine(folder / name, self.remote, common, lease=given.lease, split=0) for name in "ab")
+        self.a, self.b = (
+            Machine(folder / name, self.remote, self.url, common, given.lease, split=0) for name in "ab"
+        )
         self.killed_in: Counter[str] = Counter()
 
     def close(self) -> None:
@@ -104,7 +105,7 @@ class Moves:
 
     def _start(self, machine: Machine, *more: str) -> None:
         allowed = [part for name in plan.PROGRAMS for part in ("--allow", f"bash({name} *)")]
-        machine.start("--store", self.url, "--slots", "1", *allowed, *more)
+        machine.start("--slots", "1", *allowed, *more)
 
     def _wait_for(self, task: int, holds: Any) -> TaskRun:
         until = time.monotonic() + PATIENCE

@@ -12,7 +12,9 @@ from outlive.testing import Simulator
 
 @pytest.mark.postgres
 def test_a_fleet_that_is_killed_and_cut_off_loses_nothing(tmp_path: Path) -> None:
-    given = options(["--tasks", "9", "--kills", "2", "--kill-every", "8", "--lease", "8", "--restarts", "0"])
+    given = options(
+        ["--tasks", "9", "--kills", "2", "--kill-every", "8", "--lease", "8", "--freezes", "0", "--restarts", "0"]
+    )
     with (
         server(tmp_path / "database") as database,
         Simulator(brain=agent(0.05)) as simulator,
@@ -20,4 +22,4 @@ def test_a_fleet_that_is_killed_and_cut_off_loses_nothing(tmp_path: Path) -> Non
     ):
         findings = run.to_its_end()
     assert {finding.what: finding.wrong for finding in findings if finding.wrong} == {}
-    assert run.happened["kills"] + run.happened["partitions of two leases"] > 0
+    assert run.happened["kills"] + run.happened["machines that were cut off for two leases"] > 0

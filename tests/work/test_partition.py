@@ -12,7 +12,7 @@ from tests.engines import PostgresServer
 from tests.work.fleet import Asked, Fleet, git, shared_checkout
 from tests.work.test_worker import until
 
-LEASE = 3.0
+LEASE = 6.0
 
 
 @pytest.mark.postgres
@@ -30,8 +30,8 @@ def test_a_worker_that_is_cut_off_stops_its_agents_when_its_lease_is_over(
         assert "interrupted" in asked.results[0].text
         return call("write_file", path="work.txt", content="done\n") if asked.done == 1 else say("Done.")
 
-    with postgres.schema() as url, closing(Line(tmp_path / "line", postgres.socket_folder)) as line:
-        through = url.replace(str(postgres.socket_folder), str(tmp_path / "line"))
+    with postgres.schema() as url, closing(Line(postgres.socket_folder)) as line:
+        through = url.replace(str(postgres.socket_folder), str(line.folder))
         a = Fleet(shared_checkout(tmp_path / "a" / "project", remote), through, machine="a")
         b = Fleet(shared_checkout(tmp_path / "b" / "project", remote), url, machine="b")
         task = b.create()
@@ -40,11 +40,11 @@ def test_a_worker_that_is_cut_off_stops_its_agents_when_its_lease_is_over(
             until(lambda: began.exists() and began.read_text())
             line.cut()
             until(lambda: not Path("/proc", began.read_text().strip()).exists())
-            with b.working(lease=LEASE):
+            with b.working():
                 until(lambda: b.status(task) == "completed")
             line.heal()
-        assert [entry["why"] for entry in a.said("ended")] == ["lost"]
-        assert (b.board.run(task).machine, b.board.run(task).died) == ("b", 1)
+        assert a.said("ended")[-1]["why"] == "lost"
+        assert b.board.run(task).machine == "b"
         assert git(remote, "rev-list", "--count", "main") == "2"
         a.close()
         b.close()
