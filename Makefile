@@ -26,12 +26,14 @@ help: ## Show what can be made
 # bubblewrap (--sandbox), ripgrep (grep), tmux (the terminal) and chromium (the page) make more tests run; without them
 # those are skipped, with the reason.
 SYSTEM := bubblewrap ripgrep tmux chromium
+# Takes a fifth less than the whole browser; not every distribution has it.
+BROWSER := chromium-headless-shell
 APT := timeout 300 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=5 -o Acquire::https::Timeout=5
 system:
-	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v bwrap && command -v rg && command -v tmux && command -v chromium; } >/dev/null; then \
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v bwrap && command -v rg && command -v tmux && command -v $(BROWSER); } >/dev/null; then \
 		echo "installing $(SYSTEM) for the tests with apt, because this is root …"; \
 		export DEBIAN_FRONTEND=noninteractive; \
-		{ $(APT) install -y $(SYSTEM) || { $(APT) update && $(APT) install -y $(SYSTEM); }; } \
+		{ $(APT) install -y $(SYSTEM) || { $(APT) update && $(APT) install -y $(SYSTEM); }; $(APT) install -y $(BROWSER); } \
 			>/dev/null 2>&1 || true; fi
 
 setup: .venv/ready ## Install everything into .venv

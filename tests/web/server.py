@@ -1,7 +1,7 @@
 """A real `outlive web` process for tests."""
 
 import json
-import os
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,5 @@ def closed(server: WebServer) -> bool:
     return False
 
 
-PATH_OF_BROWSER = next(
-    (path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if os.path.exists(path)), ""
-)
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
+PATH_OF_BROWSER = next((path for name in BROWSERS if (path := shutil.which(name, path="/usr/bin"))), "")
