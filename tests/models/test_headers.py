@@ -9,8 +9,8 @@ from outlive.models.errors import ModelNotSetUp
 from outlive.models.local_servers import ServedModel
 from outlive.models.openai.model import OpenAIModel
 from outlive.models.protocol import Model
+from outlive.models.provider_model import custom_headers
 from outlive.models.resolve import _local
-from outlive.models.sdk import custom_headers
 from outlive.testing import Simulator, say
 from tests.models.talking import CLAUDE, GPT, ask, asking, playing
 

@@ -35,9 +35,9 @@ from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.http_api import HttpApi, HttpError
 from outlive.models.prices import facts
 from outlive.models.protocol import Reply, Stop, Summary, Usage
+from outlive.models.provider_model import ProviderModel, checked_key, custom_headers, lost
 from outlive.models.repair import Brackets, read_arguments
 from outlive.models.sanitize import kept_call, own_ids, whole
-from outlive.models.sdk import SdkModel, checked_key, custom_headers, lost
 from outlive.request import Request
 from outlive.stream import ModelStreamEvent, TextDelta, ThinkingDelta, ToolCallStreaming
 
@@ -76,7 +76,7 @@ STOPS: dict[str, Stop] = {
 }
 
 
-class AnthropicModel(SdkModel):
+class AnthropicModel(ProviderModel):
     """One Claude model."""
 
     provider, key = PROVIDER, KEY
@@ -107,8 +107,8 @@ class AnthropicModel(SdkModel):
         self._takes_summary = summarizes(name)
         """Whether a summary of the provider is sent back."""
         self._takes_output = enforces_output(name)
-        self._takes_tool_changes = takes_system_turns(name)
         """Whether an output format is sent."""
+        self._takes_tool_changes = takes_system_turns(name)
         self._last: tuple[Message | None, str] = (None, "")
         """The first message of the last conversation, and the id of its last answer."""
 

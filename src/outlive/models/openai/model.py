@@ -23,8 +23,8 @@ from outlive.models.openai.responses import ResponsesApi
 from outlive.models.openai.versions import is_official, wants_responses
 from outlive.models.prices import facts
 from outlive.models.protocol import Reply, Summary
+from outlive.models.provider_model import ProviderModel, checked_key, custom_headers, lost
 from outlive.models.sanitize import whole, writable
-from outlive.models.sdk import SdkModel, checked_key, custom_headers, lost
 from outlive.request import Request
 from outlive.stream import ModelStreamEvent
 
@@ -49,7 +49,7 @@ class _SwitchedError(Exception):
     """The request has to be sent again, in the other API."""
 
 
-class OpenAIModel(SdkModel):
+class OpenAIModel(ProviderModel):
     """One model behind OpenAI's API."""
 
     provider, key = PROVIDER, KEY

@@ -16,7 +16,7 @@ from outlive.stream import ModelStreamEvent
 T = TypeVar("T")
 
 
-class SdkModel(ABC):
+class ProviderModel(ABC):
     """A model behind a client of its provider. `key` is the environment variable with the API key."""
 
     provider: ClassVar[str]
