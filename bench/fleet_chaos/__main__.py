@@ -25,7 +25,7 @@ from outlive.tasks.graph import TaskGraph
 from outlive.testing import Simulator
 from outlive.work.control import FleetControl
 from outlive.work.shared.board import FleetBoard
-from outlive.work.shared.records import PERSON
+from outlive.work.shared.records import PERSON, DailySpending
 
 IGNORED = ".tasks\n.transcripts\n.task_outputs\n.memory\n"
 MODEL = "anthropic:claude-sonnet-5-5"
@@ -105,7 +105,7 @@ class Run:
         self.happened: Counter[str] = Counter({"machines with a wrong clock": int(bool(wrong))})
         self.away: list[tuple[float, Machine, Callable[[], object]]] = []
         """Machines that stand still or are cut off: until when, and how they come back."""
-        self.seconds = 0.0
+        self.seconds = self.spent = 0.0
 
     def start(self, machine: Machine, *more: str) -> None:
         allowed = [part for rule in ALLOWED for part in ("--allow", rule)]
@@ -122,7 +122,8 @@ class Run:
                 machine.signal(signal.SIGCONT)
                 machine.kill()
         self.seconds = time.monotonic() - begun
-        return Remains(self.stores, self.remote, self.ledger, self.machines, self.planned).findings()
+        spent = self.spent or self._spent()
+        return Remains(self.stores, self.remote, self.ledger, self.machines, self.planned, spent).findings()
 
     def close(self) -> None:
         self.stores.close()
@@ -146,7 +147,7 @@ class Run:
             if not left:
                 return
             if left <= {"costly"} and not cleared:
-                cleared = True
+                cleared, self.spent = True, self._spent()
                 self.control.budget("label:costly", None)
             free = [machine for machine in self.machines if machine not in [each for _, each, _ in self.away]]
             if events and done >= (1 - share * len(events)) * len(self.planned) - 1 and free:
@@ -161,6 +162,11 @@ class Run:
                 if not machine.running:
                     self.happened["workers that ended by themselves"] += 1
                     self.start(machine)
+
+    def _spent(self) -> float:
+        """Dollars of the label that has a budget."""
+        days = FleetBoard(self.stores.fleet).all(DailySpending).values()
+        return sum(day.labels.get("costly", 0.0) for day in days)
 
     def _happen(self, event: str, machine: Machine) -> None:
         until = time.monotonic() + 2 * self.given.lease

@@ -14,7 +14,7 @@ from outlive.stores import Stores
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.stores.tasks.records import Task
 from outlive.work.shared.board import FleetBoard
-from outlive.work.shared.records import PERSON, DailySpending, Family, TaskRun
+from outlive.work.shared.records import PERSON, Family, TaskRun
 
 
 class Finding(NamedTuple):
@@ -27,11 +27,18 @@ class Remains:
     """What a run has left behind."""
 
     def __init__(
-        self, stores: Stores, remote: Path, ledger: Path, machines: Sequence[Machine], planned: Sequence[Planned]
+        self,
+        stores: Stores,
+        remote: Path,
+        ledger: Path,
+        machines: Sequence[Machine],
+        planned: Sequence[Planned],
+        spent: float,
     ) -> None:
+        """`spent`: dollars of the label `costly`, when its budget was lifted."""
         self.stores, self.remote, self.ledger = stores, remote, ledger
         self.machines, self.planned = machines, planned
-        self.board = FleetBoard(stores.fleet)
+        self.board, self.spent = FleetBoard(stores.fleet), spent
         self.tasks: dict[int, Task] = {task.id: task for task in stores.tasks.read(lambda tx: tx.find(EVERYTHING))}
         self.runs = {int(id): run for id, run in self.board.all(TaskRun).items()}
         self.kinds = {each.id: each.kind for each in planned}
@@ -153,8 +160,7 @@ class Remains:
                 yield f"#{id} waits for a person, and does not say why"
 
     def _budget(self) -> Iterator[str]:
-        spent = sum(day.labels.get("costly", 0.0) for day in self.board.all(DailySpending).values())
         slots = sum(1 for kind in self.kinds.values() if kind == "costly")
         dear = max((run.dollars / max(1, run.requests) for run in self.runs.values()), default=0.0) * 3
-        if spent > BUDGET + slots * dear:
-            yield f"${spent:.4f} of ${BUDGET:.2f} with {slots} slots and requests of up to ${dear:.4f}"
+        if self.spent > BUDGET + slots * dear:
+            yield f"${self.spent:.4f} of ${BUDGET:.2f} with {slots} slots and requests of up to ${dear:.4f}"

@@ -7,7 +7,7 @@ import pytest
 from outlive.errors import ConflictError
 from outlive.testing import call, calls, say
 from outlive.testing.simulator.steps import Step
-from outlive.work.shared.records import PERSON, Family
+from outlive.work.shared.records import PERSON, Family, KeyHolders
 from tests.work.fleet import PRICE, Asked, Fleet, die, git, writes_a_file
 
 
@@ -280,6 +280,25 @@ def test_a_conflict_is_resolved_by_the_agent_and_both_changes_land(fleet: Fleet)
     assert "by task 2" in text
     assert "<<<<" not in text
     assert git(fleet.project, "rev-list", "--count", "main") == "3"
+
+
+@pytest.mark.parametrize(("rounds", "held"), [(1, True), (3, False)])
+def test_nobody_else_lands_while_an_agent_resolves_its_last_conflict(fleet: Fleet, rounds: int, held: bool) -> None:
+    seen: list[bool] = []
+
+    def brain(asked: Asked) -> Step:
+        if "conflict markers" in asked.texts:
+            key = fleet.board.get(KeyHolders, "landing:main")
+            seen.append(bool(key and key.holders))
+        return conflicts(asked)
+
+    fleet.create("one")
+    fleet.create("two")
+    fleet.brain = brain
+    assert fleet.work(slots=2, rounds=rounds) == "empty"
+    assert set(seen) == {held}
+    key = fleet.board.get(KeyHolders, "landing:main")
+    assert key is None or not key.holders
 
 
 def test_conflict_markers_never_land(fleet: Fleet) -> None:

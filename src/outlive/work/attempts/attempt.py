@@ -195,7 +195,8 @@ class Attempt:
             if wrong := await failing(self.held, agent.runtime):
                 words, why = brief.failed_checks(wrong), "checks"
             else:
-                words, why = await land(self.held, worktree, agent.runtime, result.text), "landing"
+                hold = left == 1
+                words, why = await land(self.held, worktree, agent.runtime, result.text, hold=hold), "landing"
             if not words:
                 return result.text
             if not left:

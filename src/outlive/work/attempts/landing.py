@@ -17,20 +17,26 @@ PAUSE_SECONDS = 0.5
 """Seconds between two looks at the queue, on average."""
 
 
-async def land(held: HeldTask, worktree: Worktree, runtime: Runtime, summary: str) -> str:
-    """Land what was changed, if anything was; returns what the agent has to do first, else empty."""
+async def land(held: HeldTask, worktree: Worktree, runtime: Runtime, summary: str, *, hold: bool = False) -> str:
+    """Land what was changed, if anything was; returns what the agent has to do first, else empty.
+
+    With `hold`, nobody else lands after a conflict until the agent has resolved it: a task that touches what all
+    others touch, too, would perhaps never land.
+    """
     branch = held.parts.repository.branch
     if names := await in_thread(worktree.unresolved):
         return brief.conflicting(branch, names)
     message = commit_message(held, summary)
     await in_thread(worktree.commit, message)
     key = f"landing:{branch}"
-    while not await held.take_key(key):
+    while key not in held.keys and not await held.take_key(key):
         await asyncio.sleep(PAUSE_SECONDS * random.uniform(0.5, 1.5))
+    keeps_key = False
     try:
         checked = await in_thread(lambda: worktree.tree)
         while True:
             if names := await in_thread(worktree.rebase, message):
+                keeps_key = hold
                 return brief.conflicting(branch, names)
             if not await in_thread(lambda: worktree.ahead):
                 if not await in_thread(held.parts.repository.landed, held.record.landing):
@@ -51,7 +57,8 @@ async def land(held: HeldTask, worktree: Worktree, runtime: Runtime, summary: st
                 raise TaskWaits("in_the_way", str(error)) from None
             return ""
     finally:
-        await held.let_go(key)
+        if not keeps_key:
+            await held.let_go(key)
 
 
 def commit_message(held: HeldTask, summary: str) -> str:
