@@ -342,6 +342,21 @@ def test_a_worktree_whose_making_was_cut_off_is_made_again_and_blocks_nobody(
     assert not (own / "locked").exists()
 
 
+def test_a_git_that_was_killed_in_a_worktree_does_not_keep_it_locked(alone: Repository) -> None:
+    tree = begin(alone)
+    tree.take_over("begin")
+    own = alone.own_folder(tree.path)
+    assert own is not None
+    for name in ("index.lock", "outlive-index.lock", "HEAD.lock"):
+        (own / name).touch()
+    tree.leave()
+    again = begin(alone)
+    (again.path / "new.txt").write_text("new\n")
+    again.take_over("again")
+    land(again)
+    assert git(alone.project, "show", "main:new.txt") == "new"
+
+
 # -- old worktrees
 
 

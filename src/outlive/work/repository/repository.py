@@ -30,7 +30,9 @@ class Repository(Checkout):
         try:
             with self.alone():
                 self.clear()
-                if place.is_dir() and self.own_folder(place):
+                if place.is_dir() and (own := self.own_folder(place)):
+                    for lock in own.glob("*.lock") if own != self.common else ():
+                        lock.unlink(missing_ok=True)  # of a git that was killed: nobody else has it open
                     return tree
                 stored = self._stored(session, wip, bundle)
                 locked = ("--lock", "--reason", MAKING)
